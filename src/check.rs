@@ -1,0 +1,244 @@
+//! One file through the whole linter: read, gather, judge by rule, join, justify. Pure.
+
+use std::collections::BTreeMap;
+
+use crate::facts::tree::{Statement, Tree};
+use crate::report::{
+    Date, FileReport, Finding, FindingId, Justification, Problem, ProblemId, Verdict,
+};
+use crate::rules::{ALL, Certainty, Hit, Level, Rule, Way};
+use crate::source::{Language, Source, Span};
+use crate::{facts, justify};
+
+/// Which level each mechanism has in this run.
+#[derive(Clone, Debug, Default)]
+pub struct Levels {
+    /// `(mechanism, level)` in the order given; the last one that names it counts. `all` names all.
+    pub set: Vec<(String, Level)>,
+}
+
+impl Levels {
+    /// The level of one piece of evidence. What may detach is at most a warning, unless the level
+    /// was set by name.
+    pub fn of(&self, rule: &Rule, certainty: Certainty) -> Level {
+        let named = self
+            .set
+            .iter()
+            .rev()
+            .find(|(id, _)| id == rule.id || id == "all");
+        match named {
+            Some((_, level)) => *level,
+            None if certainty == Certainty::May => rule.level.min(Level::Warn),
+            None => rule.level,
+        }
+    }
+}
+
+/// Judges one file. Findings at level allow are in the result: a marker may speak of them.
+pub fn check(source: Source, levels: &Levels, today: Date) -> FileReport {
+    let tree = match source.language {
+        Language::Python => facts::python::read(&source),
+        Language::Rust => facts::rust::read(&source),
+    };
+    let facts = facts::gather::gather(&source, &tree);
+    let hits = ALL
+        .iter()
+        .flat_map(|rule| (rule.check)(&facts).into_iter().map(|hit| (*rule, hit)));
+    let findings = join(&source, &tree, hits.collect(), levels);
+    let findings = justify::judge(&source, &tree, findings, today);
+    let problems = tree.fault.iter().map(|fault| Problem {
+        id: ProblemId::UnparsedFile,
+        path: source.path.clone(),
+        position: Some(source.position(fault.at.start)),
+        message: fault.why.clone(),
+    });
+    let problems = problems.collect();
+    let comments = tree.comments.iter().map(|comment| comment.span).collect();
+    FileReport {
+        source,
+        findings,
+        problems,
+        comments,
+    }
+}
+
+/// Hits of one act become one finding. The same evidence is never said twice: a text that two calls
+/// run is the finding of the first.
+fn join(
+    source: &Source,
+    tree: &Tree,
+    hits: Vec<(&'static Rule, Hit)>,
+    levels: &Levels,
+) -> Vec<Finding> {
+    let mut acts: BTreeMap<Span, Vec<(&'static Rule, Hit)>> = BTreeMap::new();
+    let mut told: BTreeMap<(Span, &'static str), Span> = BTreeMap::new();
+    for (rule, hit) in hits {
+        let first = *told.entry((hit.evidence, rule.id)).or_insert(hit.act);
+        if first == hit.act {
+            acts.entry(hit.act).or_default().push((rule, hit));
+        }
+    }
+    let mut findings: Vec<Finding> = acts
+        .into_values()
+        .map(|hits| finding(source, tree, &hits, levels))
+        .collect();
+    findings.sort_by_key(|finding| (finding.evidence.first().copied(), finding.id));
+    findings
+}
+
+fn finding(
+    source: &Source,
+    tree: &Tree,
+    hits: &[(&'static Rule, Hit)],
+    levels: &Levels,
+) -> Finding {
+    let mut rules: Vec<&'static Rule> = Vec::new();
+    let mut evidence: Vec<Span> = Vec::new();
+    let mut notes = Vec::new();
+    for (rule, hit) in hits {
+        if !rules.iter().any(|known| known.id == rule.id) {
+            rules.push(rule);
+        }
+        evidence.push(hit.evidence);
+        for note in &hit.notes {
+            if !notes.contains(note) {
+                notes.push(note.clone());
+            }
+        }
+    }
+    evidence.sort();
+    evidence.dedup();
+    let act = hits.first().map(|(_, hit)| hit.act).unwrap_or_default();
+    // What is written elsewhere (a constant that the call runs) is the place only if nothing in the
+    // call itself is.
+    if evidence.iter().any(|span| act.contains(*span)) {
+        evidence.retain(|span| act.contains(*span));
+    }
+    let level = |(rule, hit): &(&'static Rule, Hit)| {
+        (levels.of(rule, hit.certainty), hit.certainty, rule.level)
+    };
+    // The hit that decides: of the highest level, sure before unsure.
+    let heaviest = hits.iter().max_by_key(|hit| level(hit));
+    let (level, certainty) = heaviest.map_or((Level::Allow, Certainty::May), |hit| {
+        (level(hit).0, level(hit).1)
+    });
+    let first = evidence.first().copied().unwrap_or_default();
+    let act = if act.contains(first) { act } else { first };
+    Finding {
+        id: FindingId::DetachingSpawn,
+        level,
+        certainty,
+        verdict: Verdict::Unjustified,
+        act,
+        statement: statement_of(tree, source, first),
+        message: heaviest
+            .map(|(_, hit)| message(source, hit))
+            .unwrap_or_default(),
+        help: heaviest
+            .map(|(rule, _)| rule.help.to_owned())
+            .unwrap_or_default(),
+        justification: reason(hits),
+        rules,
+        evidence,
+        notes,
+    }
+}
+
+/// A reason that stands in the code itself: `spawn_detached(command, "reason")`.
+fn reason(hits: &[(&'static Rule, Hit)]) -> Option<Justification> {
+    let (reason, span) = hits.iter().find_map(|(_, hit)| hit.reason.clone())?;
+    Some(Justification {
+        span,
+        reason,
+        mechanisms: Vec::new(),
+        until: None,
+        argument: true,
+    })
+}
+
+/// The innermost statement whose header holds `span`; its own line where there is none.
+pub fn statement_of(tree: &Tree, source: &Source, span: Span) -> Statement {
+    let holds = tree
+        .statements
+        .iter()
+        .filter(|statement| statement.header.contains(span));
+    let inner = holds
+        .min_by_key(|statement| statement.header.len())
+        .copied();
+    inner.unwrap_or_else(|| {
+        let line = source.line_span(source.line(span.start));
+        Statement {
+            span: line.to(span),
+            header: line.to(span),
+        }
+    })
+}
+
+/// What the evidence does, and what survives.
+fn message(source: &Source, hit: &Hit) -> String {
+    let token: String = source
+        .slice(hit.evidence)
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    let token = if token.chars().count() > 60 {
+        format!("{}…", token.chars().take(57).collect::<String>())
+    } else {
+        token
+    };
+    let may = if hit.certainty == Certainty::May {
+        "may "
+    } else {
+        ""
+    };
+    format!("`{token}` {may}{}", survives(hit.way, hit.certainty))
+}
+
+/// A clause for each way, and its form after "may".
+fn survives(way: Way, certainty: Certainty) -> &'static str {
+    let sure = certainty == Certainty::Sure;
+    match (way, sure) {
+        (Way::NewSession, true) => {
+            "starts a new session: it survives a kill of the spawner's group, Ctrl-C and a closed terminal"
+        }
+        (Way::NewSession, false) => {
+            "start a new session: it would survive a kill of the spawner's group, Ctrl-C and a closed terminal"
+        }
+        (Way::NewGroup, true) => {
+            "leaves the process group: it survives a kill of the spawner's group and Ctrl-C"
+        }
+        (Way::NewGroup, false) => {
+            "leave the process group: it would survive a kill of the spawner's group and Ctrl-C"
+        }
+        (Way::Daemonised, true) => {
+            "daemonises: a new session, and no longer a child of the spawner, so no kill of the spawner or its group ends it"
+        }
+        (Way::Daemonised, false) => {
+            "daemonise: a new session, and no longer a child of the spawner"
+        }
+        (Way::OtherService, true) => {
+            "hands the work to another service: it is no descendant of the spawner, and nothing that cleans up after the spawner ends it"
+        }
+        (Way::OtherService, false) => {
+            "hand the work to another service, which nothing that cleans up after the spawner ends"
+        }
+        (Way::Terminal, true) => {
+            "starts a new session on a terminal of its own: it dies only while the spawner's side of the terminal closes and the hangup is honoured"
+        }
+        (Way::Terminal, false) => "start a new session on a terminal of its own",
+        (Way::HangupProof, true) => "does not die of a hangup: it survives a closed terminal",
+        (Way::HangupProof, false) => "survive a closed terminal",
+        (Way::Reparented, true) => {
+            "leaves a process that is no longer the spawner's child: it survives a kill of the spawner"
+        }
+        (Way::Reparented, false) => "leave a process that is no longer the spawner's child",
+        (Way::Desktop, true) => {
+            "hands the work to the desktop or a running browser, which nothing that cleans up after the spawner ends"
+        }
+        (Way::Desktop, false) => "hand the work to the desktop or a running browser",
+        (Way::Windows, true) => {
+            "leaves the console, group or job on Windows: it survives the spawner's end"
+        }
+        (Way::Windows, false) => "leave the console, group or job on Windows",
+    }
+}

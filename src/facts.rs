@@ -1,0 +1,394 @@
+//! What one file says, as plain data. Syntax ends here: rules read facts, never a tree.
+//!
+//! Names are **canonical dotted paths**, the same for both languages. Imports and aliases are
+//! resolved, `::` is written `.`:
+//!
+//! | source | path |
+//! | --- | --- |
+//! | `import os as o; o.setsid()` | `os.setsid` |
+//! | `use libc::setsid as s; s()` | `libc.setsid` |
+//! | `Command::new("x")` (imported from std) | `std.process.Command.new` |
+//! | `Command::new("x").arg(1).process_group(0)` | `std.process.Command().process_group` |
+//! | `fn f(c: &mut Command) { c.process_group(0) }` | `std.process.Command().process_group` |
+//! | `CommandExt::process_group(&mut c, 0)` | `std.os.unix.process.CommandExt.process_group` |
+//! | `libc = ctypes.CDLL(None); libc.setsid()` | `ctypes.CDLL().setsid` |
+//! | `local["sleep"]["1"].nohup()` | `plumbum.local[].nohup` |
+//! | `duct::cmd!("x")` | `duct.cmd!` |
+//! | `def f(): …; f()`, a method of this file | `<here>.f`, `<here>.Class.method` |
+//! | a bare name that nothing binds | `setsid` |
+//! | a method of something unknown | `?.process_group` |
+//!
+//! `T()` is "a value made by, or of the type, T": a call of a Python class, any associated function
+//! of a Rust type, a parameter annotated with it. Methods that follow one another collapse: a chain
+//! keeps its root. With star imports a bare name has one path for each.
+
+pub mod gather;
+pub mod python;
+pub mod rust;
+pub mod shell;
+pub mod tree;
+
+use crate::source::{Language, Span};
+
+/// Stands for a value that is only known at run time inside a [`Text`] or [`Word`].
+pub const HOLE: char = '\u{fffc}';
+
+/// Everything that one file says about processes.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// Whose words these are.
+    pub language: Language,
+    /// Every call, macro and struct literal that can run, in the order of evaluation.
+    pub calls: Vec<Call>,
+    /// Every option that is given a value: a keyword, a dictionary entry, a default.
+    pub settings: Vec<Setting>,
+    /// Every command in shell text or argv, wrappers and inner shells unfolded.
+    pub commands: Vec<Command>,
+    /// Functions, closures and the module itself, which is the first.
+    pub scopes: Vec<Scope>,
+}
+
+/// Index of a scope in [`Facts::scopes`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ScopeId(pub u32);
+
+/// A body of code.
+#[derive(Clone, Debug)]
+pub struct Scope {
+    /// Its name; empty for closures, `<module>` for the file.
+    pub name: String,
+    /// Where it is defined.
+    pub span: Span,
+    /// The scope around it; none for the module.
+    pub parent: Option<ScopeId>,
+    /// A lambda or closure, written where it is used.
+    pub inline: bool,
+}
+
+/// A call.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// Canonical paths of what is called; several only with star imports or alternatives.
+    pub paths: Vec<String>,
+    /// The last name as written: `setsid`.
+    pub name: String,
+    /// What it is given, positions before keywords as written.
+    pub args: Vec<Arg>,
+    /// What a method is called on.
+    pub receiver: Option<Value>,
+    /// The function of this file that is called.
+    pub target: Option<ScopeId>,
+    /// Which kind of call it is.
+    pub form: tree::Form,
+    /// The token that says so: from the callee's first name to the closing bracket if that is one
+    /// line, else the callee alone; for a method from its own name on.
+    pub evidence: Span,
+    /// The call alone, from its callee's start to its closing bracket.
+    pub span: Span,
+    /// The act of spawning that it is part of: the whole method chain around it.
+    pub act: Span,
+    /// The body in which it stands.
+    pub scope: ScopeId,
+    /// Whether it is inside code that is made for another program (`quote!`).
+    pub quoted: bool,
+}
+
+/// An argument, evaluated.
+#[derive(Clone, Debug)]
+pub struct Arg {
+    /// Its keyword or field.
+    pub name: Option<String>,
+    /// How it is spread.
+    pub spread: tree::Spread,
+    /// What it may be.
+    pub value: Value,
+    /// Keyword and value.
+    pub span: Span,
+}
+
+/// An option that is given a value, by name. Positional arguments of known functions are named.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// The option: `start_new_session`.
+    pub name: String,
+    /// What it may be.
+    pub value: Value,
+    /// Keyword and value, key and value, parameter and default.
+    pub span: Span,
+    /// Who has it.
+    pub holder: Holder,
+    /// The act of spawning that it is part of: the call's chain; for dictionaries and defaults,
+    /// the dictionary, the statement that sets the key, the parameter.
+    pub act: Span,
+    /// The body in which it stands.
+    pub scope: ScopeId,
+}
+
+/// Who holds a setting.
+#[derive(Clone, Debug)]
+pub enum Holder {
+    /// A keyword or position of `Facts::calls[i]`.
+    Call(usize),
+    /// A dictionary: a literal, `dict(…)`, `d[k] = v`, `d.setdefault(k, v)`, `d.update(…)`.
+    Dict {
+        /// All keys seen in the same dictionary.
+        keys: Vec<String>,
+        /// Canonical paths of the calls into which it was seen to flow, as `**kwargs` or otherwise.
+        reaches: Vec<String>,
+    },
+    /// The default of a parameter of the scope.
+    Default(ScopeId),
+}
+
+/// What an expression may be when the program runs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Anything.
+    Unknown,
+    /// `None`, `()`, Rust's `None`.
+    Nothing,
+    /// A truth value. Comparisons of the platform with a name are folded as on a POSIX system.
+    Bool(bool),
+    /// An integer, constants folded.
+    Int(i128),
+    /// A string.
+    Text(Text),
+    /// A list or tuple.
+    List(Vec<Item>),
+    /// A dictionary; its entries are settings too. Only constant keys.
+    Dict(Vec<(String, Value)>),
+    /// A name that is not called: `os.setsid`, `libc.SIG_IGN`. Canonical paths.
+    Path(Vec<String>),
+    /// What a call (or chain) of this path gave: `std.process.Command()`, `os.getpgrp()`.
+    Made(String),
+    /// A function or closure of this file.
+    Code(ScopeId),
+    /// A function with arguments already given: `functools.partial(os.setpgid, 0, 0)`.
+    Partial(Box<Value>, Vec<Arg>),
+    /// Bits or-ed together.
+    Bits(Vec<Value>),
+    /// One of these.
+    OneOf(Vec<Value>),
+}
+
+/// An element of a list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Item {
+    /// What it may be.
+    pub value: Value,
+    /// Where it is written.
+    pub span: Span,
+    /// `*x`: any number of elements.
+    pub spread: bool,
+}
+
+impl PartialEq for Arg {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name && self.value == other.value
+    }
+}
+
+/// A string and where its parts are written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Text {
+    /// What it says; each value that is put in at run time is one [`HOLE`].
+    pub text: String,
+    /// Parts in order: offset in `text` where it starts, and its bytes in the source.
+    pub parts: Vec<(usize, Span)>,
+}
+
+impl Text {
+    /// Where the bytes `start..end` of the text are written: exact where no escape stands in the
+    /// part, else the whole part.
+    pub fn span(&self, start: usize, end: usize) -> Span {
+        let place = |at: usize| {
+            let index = self
+                .parts
+                .partition_point(|(from, _)| *from <= at)
+                .saturating_sub(1);
+            let (from, span) = *self.parts.get(index)?;
+            let until = self
+                .parts
+                .get(index + 1)
+                .map_or(self.text.len(), |(next, _)| *next);
+            let exact = span.len() == until - from;
+            Some((span, exact.then(|| span.start as usize + at - from)))
+        };
+        let (Some(first), Some(last)) = (place(start), place(end.saturating_sub(1).max(start)))
+        else {
+            return Span::default();
+        };
+        let from = first.1.unwrap_or(first.0.start as usize);
+        let to = last.1.map_or(last.0.end as usize, |at| at + 1);
+        Span::new(from, to.max(from))
+    }
+}
+
+/// A word of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// Unquoted; [`HOLE`] for each part known only at run time. A spread list is a lone hole.
+    pub text: String,
+    /// Where it is written.
+    pub span: Span,
+    /// Its parts, as in [`Text::parts`], where it is written in several; empty where `span` says it.
+    pub parts: Vec<(usize, Span)>,
+}
+
+/// A simple command in command position, in shell text or as argv. A wrapper and what it wraps are
+/// two commands: `nohup setsid x` gives `nohup setsid x`, `setsid x` and `x`.
+#[derive(Clone, Debug)]
+pub struct Command {
+    /// The program's last path component, unquoted: `setsid` for `/usr/bin/"set"sid`.
+    pub program: String,
+    /// The program as written, then its arguments; redirections and assignments are left out.
+    pub words: Vec<Word>,
+    /// The `&` after its pipeline or list, if shell text runs it in the background; with `&!` and
+    /// `&|` (zsh) the two characters.
+    pub background: Option<Span>,
+    /// The shell whose text it is part of.
+    pub shell: Shell,
+    /// Program text given to a Python interpreter, read.
+    pub python: Option<Box<Facts>>,
+    /// Program text given to another interpreter (`perl -e`, `node -e`, `ruby -e`, `expect -c`).
+    pub code: Option<Word>,
+    /// The act of spawning that it is part of.
+    pub act: Span,
+    /// The body in which it stands.
+    pub scope: ScopeId,
+}
+
+/// Which shell reads a text, as far as it is known; the flags it was given matter (`bash -m`).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shell {
+    /// `sh`, `bash`, `zsh`, … ; empty for an argv that no shell reads.
+    pub name: String,
+}
+
+impl Facts {
+    /// Facts of a file that says nothing.
+    pub fn new(language: Language) -> Self {
+        Self {
+            language,
+            calls: Vec::new(),
+            settings: Vec::new(),
+            commands: Vec::new(),
+            scopes: Vec::new(),
+        }
+    }
+}
+
+impl Call {
+    /// Whether one of its paths is `path`.
+    pub fn is(&self, path: &str) -> bool {
+        self.paths.iter().any(|own| own == path)
+    }
+
+    /// Whether one of its paths is in `paths`.
+    pub fn is_one(&self, paths: &[&str]) -> bool {
+        self.paths.iter().any(|own| paths.contains(&own.as_str()))
+    }
+
+    /// The argument at position `index` (keywords and spreads do not count), or named `name`.
+    pub fn arg(&self, index: usize, name: &str) -> Option<&Arg> {
+        let named = self
+            .args
+            .iter()
+            .find(|arg| arg.name.as_deref() == Some(name));
+        named.or_else(|| self.positional().nth(index))
+    }
+
+    /// Arguments without keyword, up to the first spread.
+    pub fn positional(&self) -> impl Iterator<Item = &Arg> {
+        let plain = self
+            .args
+            .iter()
+            .take_while(|arg| arg.spread != tree::Spread::List);
+        plain.filter(|arg| arg.name.is_none() && arg.spread == tree::Spread::No)
+    }
+}
+
+/// Yes, no, or only known at run time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Truth {
+    /// In every case that matters.
+    Yes,
+    /// Never.
+    No,
+    /// It depends.
+    Maybe,
+}
+
+impl Value {
+    /// The alternatives that it may be; itself, if there is one.
+    pub fn each(&self) -> Vec<&Self> {
+        match self {
+            Self::OneOf(values) => values.iter().flat_map(Self::each).collect(),
+            _ => vec![self],
+        }
+    }
+
+    /// Whether it is true as Python sees it; yes if one alternative is.
+    pub fn truth(&self) -> Truth {
+        let truths: Vec<Truth> = self.each().into_iter().map(Self::own_truth).collect();
+        if truths.contains(&Truth::Yes) {
+            Truth::Yes
+        } else if truths.contains(&Truth::Maybe) {
+            Truth::Maybe
+        } else {
+            Truth::No
+        }
+    }
+
+    fn own_truth(&self) -> Truth {
+        let known = |yes: bool| if yes { Truth::Yes } else { Truth::No };
+        match self {
+            Self::Nothing => Truth::No,
+            Self::Bool(value) => known(*value),
+            Self::Int(value) => known(*value != 0),
+            Self::Text(text) => known(!text.text.is_empty()),
+            Self::List(items) => known(!items.is_empty()),
+            Self::Dict(entries) => known(!entries.is_empty()),
+            Self::Code(_) | Self::Partial(..) => Truth::Yes,
+            Self::Unknown | Self::Path(_) | Self::Made(_) | Self::Bits(_) | Self::OneOf(_) => {
+                Truth::Maybe
+            }
+        }
+    }
+
+    /// Whether one alternative is a path in `paths`.
+    pub fn is_path(&self, paths: &[&str]) -> bool {
+        self.each().iter().any(|value| match value {
+            Self::Path(own) => own.iter().any(|path| paths.contains(&path.as_str())),
+            _ => false,
+        })
+    }
+
+    /// Whether one alternative was made by one of `makers` (`os.getpgrp()`).
+    pub fn is_made(&self, makers: &[&str]) -> bool {
+        self.each()
+            .iter()
+            .any(|value| matches!(value, Self::Made(own) if makers.contains(&own.as_str())))
+    }
+
+    /// The functions of this file that it may be.
+    pub fn code(&self) -> Vec<ScopeId> {
+        let own = |value: &Self| match value {
+            Self::Code(scope) => Some(*scope),
+            Self::Partial(inner, _) => match **inner {
+                Self::Code(scope) => Some(scope),
+                _ => None,
+            },
+            _ => None,
+        };
+        self.each().into_iter().filter_map(own).collect()
+    }
+
+    /// The integer that it is, if it is one and nothing else.
+    pub fn int(&self) -> Option<i128> {
+        match self {
+            Self::Int(value) => Some(*value),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! The one analysis: a tree's names resolved, its values folded, its calls listed.
+//!
+//! Two passes. `spaces` notes what each name is bound to, without regard to order: a name may be
+//! any of the things that its scope ever assigns to it. `walk` then visits what can run, in order,
+//! and lists calls and settings; `values` says on demand what an expression may be. Last, `argv`
+//! and `spawners` read the commands that those calls start.
+
+mod argv;
+mod fold;
+mod signatures;
+mod spaces;
+mod spawners;
+mod values;
+mod walk;
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+
+use super::tree::{Id, Node, Tree};
+use super::{Facts, Value};
+use crate::source::Source;
+use spaces::Spaces;
+
+/// How often program text inside program text is read.
+const MAX_INNER: usize = 3;
+
+/// What the file says. Total.
+pub fn gather(source: &Source, tree: &Tree) -> Facts {
+    gather_inner(source, tree, 0)
+}
+
+fn gather_inner(source: &Source, tree: &Tree, inner: usize) -> Facts {
+    let Some(root) = tree.root else {
+        return Facts::new(source.language);
+    };
+    let spaces = Spaces::of(tree, root, source.language);
+    let file = File {
+        source,
+        tree,
+        spaces: &spaces,
+        known: RefCell::default(),
+        depth: Cell::new(0),
+    };
+    let (mut facts, builders) = walk::walk(&file, root);
+    spawners::commands(&file, &mut facts, builders);
+    if inner < MAX_INNER {
+        spawners::read_programs(&mut facts, inner);
+    }
+    facts
+}
+
+/// What both passes and every fold look at.
+struct File<'a> {
+    source: &'a Source,
+    tree: &'a Tree,
+    spaces: &'a Spaces,
+    /// Values found so far; one that is being found reads as unknown, so that no cycle is endless.
+    known: RefCell<HashMap<(Id, usize), Value>>,
+    /// How many values are being found, each for the sake of the one before.
+    depth: Cell<usize>,
+}
+
+impl<'a> File<'a> {
+    fn node(&self, id: Id) -> &'a Node {
+        self.tree.node(id)
+    }
+}

@@ -1,0 +1,472 @@
+//! Constants folded: operators, and the library calls that only pass a value on.
+
+use super::File;
+use super::values::{MAX_ITEMS, limited, one_of};
+use crate::facts::tree::{Id, Kind};
+use crate::facts::{Arg, HOLE, Item, Text, Value};
+
+/// `left + right`.
+pub(super) fn add(left: Value, right: Value) -> Value {
+    match sum(left, right) {
+        Value::List(mut items) => {
+            items.truncate(MAX_ITEMS);
+            Value::List(items)
+        }
+        value => value,
+    }
+}
+
+fn sum(left: Value, right: Value) -> Value {
+    match (left, right) {
+        (Value::Int(left), Value::Int(right)) => {
+            left.checked_add(right).map_or(Value::Unknown, Value::Int)
+        }
+        (Value::List(mut left), Value::List(right)) => {
+            left.extend(right);
+            Value::List(left)
+        }
+        (Value::List(mut left), value) => {
+            left.push(Item {
+                value,
+                span: crate::source::Span::default(),
+                spread: true,
+            });
+            Value::List(left)
+        }
+        (value, Value::List(right)) => {
+            let first = Item {
+                value,
+                span: crate::source::Span::default(),
+                spread: true,
+            };
+            Value::List(std::iter::once(first).chain(right).collect())
+        }
+        (Value::Text(left), Value::Text(right)) => limited(joined(left, &right)),
+        (Value::Text(left), _) => limited(joined(left, &hole())),
+        (_, Value::Text(right)) => limited(joined(hole(), &right)),
+        _ => Value::Unknown,
+    }
+}
+
+fn hole() -> Text {
+    Text {
+        text: HOLE.to_string(),
+        parts: Vec::new(),
+    }
+}
+
+/// `left` and then `right`.
+pub(super) fn joined(mut left: Text, right: &Text) -> Text {
+    let shift = left.text.len();
+    left.text.push_str(&right.text);
+    left.parts
+        .extend(right.parts.iter().map(|(at, span)| (at + shift, *span)));
+    left
+}
+
+/// `left | right`: dictionaries are merged, flags are kept as bits.
+pub(super) fn or(left: Value, right: Value) -> Value {
+    match either(left, right) {
+        Value::Dict(mut entries) => {
+            entries.truncate(MAX_ITEMS);
+            Value::Dict(entries)
+        }
+        Value::Bits(mut bits) => {
+            bits.truncate(MAX_ITEMS);
+            Value::Bits(bits)
+        }
+        value => value,
+    }
+}
+
+fn either(left: Value, right: Value) -> Value {
+    match (left, right) {
+        (Value::Int(left), Value::Int(right)) => Value::Int(left | right),
+        (Value::Dict(mut left), Value::Dict(right)) => {
+            left.extend(right);
+            Value::Dict(left)
+        }
+        (Value::Bits(mut left), Value::Bits(right)) => {
+            left.extend(right);
+            Value::Bits(left)
+        }
+        (Value::Bits(mut bits), other) | (other, Value::Bits(mut bits)) => {
+            bits.push(other);
+            Value::Bits(bits)
+        }
+        (left, right) => Value::Bits(vec![left, right]),
+    }
+}
+
+/// `template % values`: each conversion gets its constant, or becomes a hole.
+pub(super) fn percent(template: Value, values: &Value) -> Value {
+    let Value::Text(template) = template else {
+        return Value::Unknown;
+    };
+    let given: Vec<&Value> = match values {
+        Value::List(items) => items.iter().map(|item| &item.value).collect(),
+        value => vec![value],
+    };
+    let mut given = given.into_iter();
+    let fill = |spec: &str| match spec {
+        "%%" => Fill::Same("%"),
+        _ => given.next().map_or(Fill::Hole, constant_fill),
+    };
+    limited(filled(&template, percent_specs(&template.text), fill))
+}
+
+/// What takes the place of a conversion.
+enum Fill<'a> {
+    Same(&'a str),
+    Hole,
+}
+
+fn constant_fill(value: &Value) -> Fill<'_> {
+    match value {
+        Value::Text(text) => Fill::Same(&text.text),
+        _ => Fill::Hole,
+    }
+}
+
+/// Byte ranges of `%s`, `%(name)d`, `%%`.
+fn percent_specs(text: &str) -> Vec<(usize, usize)> {
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        if bytes[at] != b'%' {
+            at += 1;
+            continue;
+        }
+        let mut end = at + 1;
+        if bytes.get(end) == Some(&b'(') {
+            end += text[end..].find(')').map_or(0, |close| close + 1);
+        }
+        while bytes
+            .get(end)
+            .is_some_and(|byte| b"#0- +.123456789*".contains(byte))
+        {
+            end += 1;
+        }
+        if bytes
+            .get(end)
+            .is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'%')
+        {
+            end += 1;
+            found.push((at, end));
+        }
+        at = end.max(at + 1);
+    }
+    found
+}
+
+/// Byte ranges of `{}`, `{0}`, `{name!r:>4}`; `{{` and `}}` are left as they are.
+fn brace_specs(text: &str) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(open) = text[at..].find('{').map(|open| at + open) {
+        if text[open + 1..].starts_with('{') {
+            at = open + 2;
+            continue;
+        }
+        let Some(close) = text[open..].find('}').map(|close| open + close + 1) else {
+            break;
+        };
+        found.push((open, close));
+        at = close;
+    }
+    found
+}
+
+/// `template` with the ranges in `specs` replaced by what `fill` gives for each.
+fn filled<'v>(
+    template: &Text,
+    specs: Vec<(usize, usize)>,
+    mut fill: impl FnMut(&str) -> Fill<'v>,
+) -> Text {
+    let mut result = Text::default();
+    let mut copied = 0;
+    for (start, end) in specs {
+        result = joined(result, &part(template, copied, start));
+        result
+            .parts
+            .push((result.text.len(), template.span(start, end)));
+        match fill(&template.text[start..end]) {
+            Fill::Same(text) => result.text.push_str(text),
+            Fill::Hole => result.text.push(HOLE),
+        }
+        copied = end;
+    }
+    joined(result, &part(template, copied, template.text.len()))
+}
+
+/// The bytes `start..end` of a text, as a text of its own; the ends are on character boundaries.
+pub(super) fn part(text: &Text, start: usize, end: usize) -> Text {
+    let mut found = Text {
+        text: text.text[start..end].to_owned(),
+        parts: Vec::new(),
+    };
+    for (index, (from, span)) in text.parts.iter().enumerate() {
+        let until = text
+            .parts
+            .get(index + 1)
+            .map_or(text.text.len(), |(next, _)| *next);
+        let (low, high) = ((*from).max(start), until.min(end));
+        if low < high {
+            let exact = span.len() == until - from;
+            let place = if exact { text.span(low, high) } else { *span };
+            found.parts.push((low - start, place));
+        }
+    }
+    found
+}
+
+/// Whether `left == right`, where one is the platform's name and the other a constant: as on Linux.
+pub(super) fn same_platform(left: &Value, right: &Value) -> Value {
+    let platform = |value: &Value| match value {
+        Value::Path(paths) => match paths.first().map(String::as_str) {
+            Some("os.name") => Some("posix"),
+            Some("sys.platform") => Some("linux"),
+            _ => None,
+        },
+        Value::Made(path) if path == "platform.system()" => Some("Linux"),
+        _ => None,
+    };
+    match (platform(left), right, left, platform(right)) {
+        (Some(name), Value::Text(text), ..) | (.., Value::Text(text), Some(name)) => {
+            Value::Bool(text.text.trim_end_matches('2') == name)
+        }
+        _ => Value::Unknown,
+    }
+}
+
+/// The value of a call of a function that is known to pass on or to build a value.
+pub(super) fn known_call(
+    file: &File<'_>,
+    callee: Id,
+    called: &Value,
+    args: &[Arg],
+    space: usize,
+) -> Option<Value> {
+    let first = args
+        .iter()
+        .find(|arg| arg.name.is_none())
+        .map(|arg| &arg.value);
+    if let Value::Path(paths) = called {
+        for path in paths {
+            if let Some(value) = known_function(file, path, first, args) {
+                return Some(value);
+            }
+        }
+    }
+    match &file.node(callee).kind {
+        // `Pid::from_raw(0)` is as good as 0.
+        Kind::Attr {
+            name, path: true, ..
+        } if name == "from_raw" => first.cloned(),
+        Kind::Attr {
+            base,
+            name,
+            path: false,
+            ..
+        } => known_method(&file.value(*base, space), name, first, args),
+        _ => None,
+    }
+}
+
+/// Rust's boxes: what they hold is what matters.
+const BOXES: &[&str] = &[
+    "Arc.new",
+    "Rc.new",
+    "Box.new",
+    "Mutex.new",
+    "RwLock.new",
+    "RefCell.new",
+    "Cell.new",
+    "Pin.new",
+    "OnceCell.from",
+];
+
+fn known_function(
+    file: &File<'_>,
+    path: &str,
+    first: Option<&Value>,
+    args: &[Arg],
+) -> Option<Value> {
+    if BOXES
+        .iter()
+        .any(|name| super::argv::ends_with_path(path, name))
+    {
+        return first.cloned();
+    }
+    match path {
+        "getattr" => getattr(file, first?, args),
+        "__import__" | "importlib.import_module" => match first? {
+            Value::Text(name) => Some(Value::Path(vec![name.text.clone()])),
+            _ => None,
+        },
+        "functools.partial" | "functools.partialmethod" => {
+            let rest = args.iter().skip(1).cloned().collect();
+            Some(Value::Partial(Box::new(first?.clone()), rest))
+        }
+        "dict" => Some(dict(first, args)),
+        "shlex.split" => Some(split(first?)),
+        "os.path.join" | "posixpath.join" => Some(path_join(args)),
+        "format!"
+        | "std.format!"
+        | "format_args!"
+        | "list"
+        | "tuple"
+        | "str"
+        | "Some"
+        | "Ok"
+        | "bytes"
+        | "copy.copy"
+        | "copy.deepcopy"
+        | "textwrap.dedent"
+        | "inspect.cleandoc"
+        | "shutil.which"
+        | "os.fspath"
+        | "os.fsencode"
+        | "pathlib.Path"
+        | "pathlib.PurePath"
+        | "shlex.join"
+        | "subprocess.list2cmdline"
+        | "bool"
+        | "int"
+        | "typing.cast"
+        | "String.from"
+        | "OsString.from"
+        | "OsStr.new"
+        | "Path.new"
+        | "PathBuf.from"
+        | "Cow.from"
+        | "std.ffi.OsString.from"
+        | "std.ffi.OsStr.new"
+        | "std.path.Path.new"
+        | "std.path.PathBuf.from"
+        | "std.borrow.Cow.from" => {
+            let value = if path == "typing.cast" {
+                &args.get(1)?.value
+            } else {
+                first?
+            };
+            let keeps_list = !matches!(path, "shlex.join" | "subprocess.list2cmdline");
+            if keeps_list {
+                Some(value.clone())
+            } else {
+                Some(join(value, " "))
+            }
+        }
+        _ => None,
+    }
+}
+
+/// `getattr(object, "name", default)`.
+fn getattr(file: &File<'_>, object: &Value, args: &[Arg]) -> Option<Value> {
+    let Value::Text(name) = &args.get(1)?.value else {
+        return None;
+    };
+    let found = file.attribute_of(object, &name.text);
+    let default = args.get(2).map(|arg| arg.value.clone());
+    Some(one_of(
+        [Some(found), default].into_iter().flatten().collect(),
+    ))
+}
+
+fn dict(first: Option<&Value>, args: &[Arg]) -> Value {
+    let mut entries = match first {
+        Some(Value::Dict(entries)) => entries.clone(),
+        _ => Vec::new(),
+    };
+    for arg in args {
+        match (&arg.name, &arg.value) {
+            (Some(name), value) => entries.push((name.clone(), value.clone())),
+            (None, Value::Dict(more)) => entries.extend(more.iter().cloned()),
+            _ => {}
+        }
+    }
+    Value::Dict(entries)
+}
+
+fn known_method(object: &Value, name: &str, first: Option<&Value>, args: &[Arg]) -> Option<Value> {
+    match (object, name) {
+        (Value::Text(text), "format") => {
+            let mut given = args.iter().map(|arg| &arg.value);
+            let fill = |_: &str| given.next().map_or(Fill::Hole, constant_fill);
+            Some(limited(filled(text, brace_specs(&text.text), fill)))
+        }
+        (Value::Text(_), "split") if first.is_none() => Some(split(object)),
+        (Value::Text(separator), "join") => Some(join(first?, &separator.text)),
+        (
+            Value::Text(_) | Value::List(_) | Value::Dict(_) | Value::Bool(_) | Value::Int(_),
+            "strip" | "rstrip" | "lstrip" | "encode" | "decode" | "copy" | "clone" | "cloned"
+            | "to_string" | "to_owned" | "into" | "as_str" | "as_ref" | "as_bytes" | "as_ptr"
+            | "as_slice" | "to_vec" | "to_str" | "into_owned" | "iter" | "into_iter" | "trim"
+            | "as_deref" | "unwrap" | "expect" | "absolute" | "resolve" | "as_posix" | "expanduser"
+            | "lower",
+        ) => Some(object.clone()),
+        (Value::Path(_) | Value::Code(_), "clone" | "unwrap" | "expect") => Some(object.clone()),
+        (Value::Dict(entries), "get" | "pop") => match first? {
+            Value::Text(key) => {
+                let found = entries.iter().filter(|(name, _)| *name == key.text);
+                Some(one_of(found.map(|(_, value)| value.clone()).collect()))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Text split at white space, each word with its place.
+fn split(value: &Value) -> Value {
+    let Value::Text(text) = value else {
+        return Value::Unknown;
+    };
+    let mut items = Vec::new();
+    let mut from = None;
+    let ends = text.text.char_indices().chain([(text.text.len(), ' ')]);
+    for (at, char) in ends {
+        match (char.is_whitespace(), from) {
+            (true, Some(start)) => {
+                let value = Value::Text(part(text, start, at));
+                items.push(Item {
+                    value,
+                    span: text.span(start, at),
+                    spread: false,
+                });
+                from = None;
+            }
+            (false, None) => from = Some(at),
+            _ => {}
+        }
+    }
+    Value::List(items)
+}
+
+/// A list's texts joined.
+fn join(list: &Value, separator: &str) -> Value {
+    let Value::List(items) = list else {
+        return Value::Text(hole());
+    };
+    let mut result = Text::default();
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 {
+            result.text.push_str(separator);
+        }
+        match &item.value {
+            Value::Text(text) => result = joined(result, text),
+            _ => result.text.push(HOLE),
+        }
+    }
+    limited(result)
+}
+
+fn path_join(args: &[Arg]) -> Value {
+    let items = args.iter().map(|arg| Item {
+        value: arg.value.clone(),
+        span: arg.span,
+        spread: false,
+    });
+    join(&Value::List(items.collect()), "/")
+}

@@ -1,0 +1,103 @@
+//! Both readers over the standard library of the Python at hand. `CHECK_ALL=1` reads all of it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::*;
+
+/// Files that start processes, or hold much syntax.
+const ALWAYS: &[&str] = &[
+    "subprocess.py",
+    "os.py",
+    "pty.py",
+    "tempfile.py",
+    "typing.py",
+];
+
+fn library() -> Option<PathBuf> {
+    let code = "import sysconfig; print(sysconfig.get_paths()['stdlib'])";
+    let output = Command::new("python3").args(["-c", code]).output().ok()?;
+    let path = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| PathBuf::from(path.trim()))
+}
+
+fn files(folder: &Path, all: bool) -> Vec<(u64, PathBuf)> {
+    let mut found = Vec::new();
+    let mut todo = vec![folder.to_owned()];
+    while let Some(folder) = todo.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let Ok(about) = entry.metadata() else {
+                continue;
+            };
+            let name = path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
+            if about.is_dir() {
+                if all
+                    || !matches!(
+                        name.as_str(),
+                        "test" | "tests" | "site-packages" | "lib2to3"
+                    )
+                {
+                    todo.push(path);
+                }
+            } else if name.ends_with(".py") {
+                found.push((about.len(), path));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn the_standard_library_reads_the_same() {
+    let Some(folder) = library() else {
+        assert!(std::env::var_os("CI").is_none(), "not run: python3 missing");
+        return;
+    };
+    let all = std::env::var_os("CHECK_ALL").is_some();
+    let mut wrong = Vec::new();
+    for (index, (_, path)) in files(&folder, all).into_iter().enumerate() {
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let asked = ALWAYS.contains(&name.as_str())
+            || path.parent().is_some_and(|own| own.ends_with("asyncio"));
+        if !all && index >= 200 && !asked {
+            continue;
+        }
+        let Ok(text) = fs::read_to_string(&path) else {
+            continue;
+        };
+        let Some(strict) = strict(&text) else {
+            continue;
+        };
+        let tolerant = tolerant::read(&text, &text);
+        if tolerant.fault.is_some() {
+            wrong.push(format!("{}: {:?}", path.display(), tolerant.fault));
+            continue;
+        }
+        let (one, two) = (dump(&strict, &text), dump(&tolerant, &text));
+        if one != two {
+            wrong.push(format!(
+                "{}\n{}",
+                path.display(),
+                dump::difference(&one, &two)
+            ));
+        }
+    }
+    let first: Vec<&str> = wrong.iter().map(String::as_str).take(15).collect();
+    assert!(
+        wrong.is_empty(),
+        "{} files\n{}",
+        wrong.len(),
+        first.join("\n")
+    );
+}

@@ -1,0 +1,258 @@
+//! tree-sitter's syntax tree to the small tree: new syntax, Python 2, broken and huge files.
+
+mod arguments;
+mod definitions;
+mod expressions;
+mod imports;
+mod loops;
+mod params;
+mod patterns;
+mod recovery;
+mod statements;
+
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use tree_sitter::{Node, ParseOptions, Parser};
+
+use super::build::{Build, DEEPEST, SHALLOW};
+use crate::facts::tree::{Fault, Id, Kind, Tree};
+use crate::source::Span;
+
+/// Its recovery from garbage can take minutes.
+const BUDGET: Duration = Duration::from_secs(2);
+
+/// Reads `code`, a copy of `text` of the same length in which something may be blanked out. Never
+/// refuses: what it does not understand is the tree's fault.
+pub(super) fn read(text: &str, code: &str) -> Tree {
+    let code = plain(code);
+    let Some(parsed) = parse(&code) else {
+        let why = "not understood within the time that is given to a file".to_owned();
+        let mut build = Build::new(text);
+        let root = build.nothing(Span::default());
+        return build.finish(
+            root,
+            Some(Fault {
+                at: Span::default(),
+                why,
+            }),
+        );
+    };
+    let mut tolerant = Tolerant {
+        b: Build::new(text),
+        late: VecDeque::new(),
+    };
+    let fault = tolerant.scan(parsed.root_node()).or_else(|| null(text));
+    let root = tolerant.module(parsed.root_node());
+    tolerant.b.finish(root, fault)
+}
+
+/// The text as tree-sitter can take it: its grammar knows no lone CR and no NUL.
+fn plain(code: &str) -> Vec<u8> {
+    let mut bytes = code.as_bytes().to_vec();
+    for at in 0..bytes.len() {
+        let next = bytes.get(at + 1).copied();
+        if let Some(byte) = bytes.get_mut(at) {
+            match *byte {
+                b'\r' if next != Some(b'\n') => *byte = b'\n',
+                0 => *byte = b' ',
+                _ => {}
+            }
+        }
+    }
+    bytes
+}
+
+fn parse(code: &[u8]) -> Option<tree_sitter::Tree> {
+    let mut parser = Parser::new();
+    parser
+        .set_language(&tree_sitter_python::LANGUAGE.into())
+        .ok()?;
+    let start = Instant::now();
+    let mut in_time = |_: &tree_sitter::ParseState| {
+        if start.elapsed() > BUDGET {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    let options = ParseOptions::new().progress_callback(&mut in_time);
+    let mut rest = |at: usize, _| code.get(at..).unwrap_or_default();
+    parser.parse_with_options(&mut rest, None, Some(options))
+}
+
+fn null(text: &str) -> Option<Fault> {
+    let at = text.find('\0')?;
+    Some(Fault {
+        at: Span::new(at, at + 1),
+        why: "a NUL byte, which Python refuses".to_owned(),
+    })
+}
+
+/// A child, and the field in which it stands.
+#[derive(Clone, Copy)]
+struct Child<'a> {
+    field: Option<&'a str>,
+    node: Node<'a>,
+}
+
+struct Tolerant<'a> {
+    b: Build<'a>,
+    late: VecDeque<Node<'a>>,
+}
+
+/// The bytes of `node`.
+fn span(node: Node<'_>) -> Span {
+    Span::new(node.start_byte(), node.end_byte())
+}
+
+/// The children of `node` in order, without comments. One cursor: `Node::child` is linear.
+fn children<'a>(node: Node<'a>) -> Vec<Child<'a>> {
+    let mut cursor = node.walk();
+    let mut found = Vec::new();
+    let mut more = cursor.goto_first_child();
+    while more {
+        let own = cursor.node();
+        if !matches!(own.kind(), "comment" | "line_continuation") {
+            found.push(Child {
+                field: cursor.field_name(),
+                node: own,
+            });
+        }
+        more = cursor.goto_next_sibling();
+    }
+    found
+}
+
+/// The named children of `node`.
+fn named<'a>(node: Node<'a>) -> Vec<Node<'a>> {
+    let all = children(node).into_iter().map(|child| child.node);
+    all.filter(|node| node.is_named()).collect()
+}
+
+/// The first child in `field`.
+fn field<'a>(children: &[Child<'a>], field: &str) -> Option<Node<'a>> {
+    children
+        .iter()
+        .find(|child| child.field == Some(field))
+        .map(|child| child.node)
+}
+
+/// All children in `field` that are more than punctuation.
+fn fields<'a>(children: &[Child<'a>], field: &str) -> Vec<Node<'a>> {
+    let own = children
+        .iter()
+        .filter(|child| child.field == Some(field) && child.node.is_named());
+    own.map(|child| child.node).collect()
+}
+
+/// The first child that is the keyword or sign `token`.
+fn token<'a>(children: &[Child<'a>], token: &str) -> Option<Node<'a>> {
+    children
+        .iter()
+        .find(|child| child.node.kind() == token)
+        .map(|child| child.node)
+}
+
+impl<'a> Tolerant<'a> {
+    /// Notes all comments, and gives the first place that was not understood.
+    fn scan(&mut self, root: Node<'a>) -> Option<Fault> {
+        let mut fault: Option<Fault> = None;
+        let mut cursor = root.walk();
+        loop {
+            let node = cursor.node();
+            if node.kind() == "comment" {
+                // A CRLF's CR is no part of it, nor is what follows a lone one.
+                let text = self.b.slice(span(node));
+                let length = text.find(['\r', '\n']).unwrap_or(text.len());
+                let start = node.start_byte();
+                self.b.comment(Span::new(start, start + length));
+            }
+            if fault.is_none() && (node.is_error() || node.is_missing()) {
+                fault = Some(self.fault(node));
+            }
+            if cursor.goto_first_child() || cursor.goto_next_sibling() {
+                continue;
+            }
+            loop {
+                if !cursor.goto_parent() {
+                    return fault;
+                }
+                if cursor.goto_next_sibling() {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn fault(&self, node: Node<'a>) -> Fault {
+        let at = span(node);
+        let why = if node.is_missing() {
+            format!("missing \"{}\"", node.kind())
+        } else {
+            let line = self.b.slice(at).lines().next().unwrap_or_default().trim();
+            let start: String = line.chars().take(40).collect();
+            let more = if start.len() < line.len() { "…" } else { "" };
+            format!("no Python that is understood here: {start}{more}")
+        };
+        Fault { at, why }
+    }
+
+    fn module(&mut self, root: Node<'a>) -> Id {
+        let all = children(root)
+            .into_iter()
+            .map(|child| child.node)
+            .collect::<Vec<_>>();
+        let end = root.end_byte();
+        let (id, _) = self.block_of(&all, Span::new(end, end), true);
+        id
+    }
+
+    /// A body: its block, and where its last statement ends. An empty one stands at `fallback`.
+    fn block(&mut self, body: Option<Node<'a>>, fallback: u32, documented: bool) -> (Id, u32) {
+        let nodes = body.map(named).unwrap_or_default();
+        self.block_of(
+            &nodes,
+            Span {
+                start: fallback,
+                end: fallback,
+            },
+            documented,
+        )
+    }
+
+    fn block_of(&mut self, nodes: &[Node<'a>], fallback: Span, documented: bool) -> (Id, u32) {
+        let start = nodes
+            .first()
+            .map_or(fallback.start, |node| span(*node).start);
+        let mut end = nodes.last().map_or(fallback.end, |node| span(*node).end);
+        let mut out = Vec::new();
+        if self.b.depth >= DEEPEST {
+            self.late.extend(nodes);
+        } else {
+            self.b.depth += 1;
+            if self.is_error_run(nodes) {
+                self.recover(nodes, &mut out);
+            } else {
+                for node in nodes {
+                    end = self.statement(*node, &mut out);
+                }
+            }
+            while self.b.depth <= SHALLOW {
+                let Some(late) = self.late.pop_front() else {
+                    break;
+                };
+                self.statement(late, &mut out);
+            }
+            self.b.depth -= 1;
+        }
+        let first = nodes
+            .first()
+            .filter(|node| documented && node.kind() == "expression_statement");
+        if first.is_some() {
+            self.b.doc(out.first().copied());
+        }
+        (self.b.add(Kind::Block(out), Span { start, end }), end)
+    }
+}

@@ -1,0 +1,196 @@
+//! Comments to justifications, and which finding each speaks of.
+//!
+//! `comments` takes the text out of comments, `grammar` reads it, `place` finds the spawns in a
+//! marker's reach, `verdict` chooses one marker for each finding and says what it is worth. A marker
+//! changes a finding's verdict and never removes a finding.
+
+mod comments;
+mod date;
+mod grammar;
+mod lex;
+mod outline;
+mod place;
+pub mod reason;
+mod verdict;
+
+#[cfg(test)]
+mod tests;
+
+pub use date::parse as parse_date;
+pub use grammar::MARKER;
+
+use crate::facts::tree::{Statement, Tree};
+use crate::report::{Date, Finding, FindingId, Verdict};
+use crate::rules::{Certainty, Level};
+use crate::source::{Source, Span};
+use comments::Note;
+use grammar::{Malformed, Reading, Words};
+use place::Page;
+use verdict::Claim;
+
+/// A marker within so many lines of a spawn was meant for it, though it does not reach it.
+const CLOSE: u32 = 4;
+
+/// Gives each finding its verdict, and adds the faults of markers. The findings come with verdict
+/// unjustified; those with a reason from an argument already have a justification.
+pub fn judge(
+    source: &Source,
+    tree: &Tree,
+    mut findings: Vec<Finding>,
+    today: Date,
+) -> Vec<Finding> {
+    let page = Page::new(source, tree, &findings);
+    let notes = comments::notes(source, tree);
+    let claims: Vec<Claim<'_>> = markers(&notes)
+        .map(|(note, words)| Claim::new(&page, &findings, note, words))
+        .collect();
+    let winners = verdict::winners(&page, &claims);
+    let mut faults = malformed(source, tree, &page, &notes);
+    for (finding, winner) in findings.iter_mut().zip(&winners) {
+        verdict::settle_argument(source, finding);
+        if let Some(claim) = winner.and_then(|winner| claims.get(winner)) {
+            verdict::settle(source, &page, finding, claim, today);
+        }
+    }
+    // After recovery from a syntax error the spawn of a marker may be among what was not understood.
+    if tree.fault.is_none() {
+        let used: std::collections::BTreeSet<usize> = winners.into_iter().flatten().collect();
+        for (_, claim) in claims
+            .iter()
+            .enumerate()
+            .filter(|(number, _)| !used.contains(number))
+        {
+            faults.push(unused(source, &page, &mut findings, claim));
+        }
+    }
+    findings.extend(faults);
+    findings.sort_by(|left, right| (&left.evidence, left.id).cmp(&(&right.evidence, right.id)));
+    findings
+}
+
+fn markers(notes: &[Note]) -> impl Iterator<Item = (&Note, &Words)> {
+    notes.iter().filter_map(|note| match &note.reading {
+        Reading::Marker(words) => Some((note, words)),
+        _ => None,
+    })
+}
+
+fn malformed(source: &Source, tree: &Tree, page: &Page<'_>, notes: &[Note]) -> Vec<Finding> {
+    let mut faults = Vec::new();
+    for note in notes {
+        match &note.reading {
+            Reading::Malformed(malformed) => faults.push(broken(source, note.span, malformed)),
+            Reading::Attempt(malformed) if !page.reach(&note.comment).spawns.is_empty() => {
+                faults.push(broken(source, note.span, malformed));
+            }
+            Reading::Attempt(_) | Reading::Other | Reading::Marker(_) => {}
+        }
+    }
+    for (span, end) in comments::documented(source, tree) {
+        if !page.below(end).is_empty() {
+            faults.push(broken(
+                source,
+                span,
+                &Malformed {
+                    message: "documentation is no justification".to_owned(),
+                    help: "write it as a plain comment, with `#` in Python and `//` in Rust"
+                        .to_owned(),
+                },
+            ));
+        }
+    }
+    faults
+}
+
+fn broken(source: &Source, span: Span, malformed: &Malformed) -> Finding {
+    fault(
+        source,
+        span,
+        FindingId::MalformedMarker,
+        malformed.message.clone(),
+        malformed.help.clone(),
+    )
+}
+
+/// The fault of a marker that speaks for nothing. If a spawn is near, both say so.
+fn unused(
+    source: &Source,
+    page: &Page<'_>,
+    findings: &mut [Finding],
+    claim: &Claim<'_>,
+) -> Finding {
+    let span = claim.note.span;
+    let said = |message: &str, help: String| {
+        fault(
+            source,
+            span,
+            FindingId::UnusedJustification,
+            message.to_owned(),
+            help,
+        )
+    };
+    if !claim.spawns.is_empty() {
+        return said(
+            "another justification is nearer to the same spawn",
+            "keep one of them".to_owned(),
+        );
+    }
+    if claim.needless() {
+        return said(
+            "the spawn gives its reason as an argument",
+            "delete this comment".to_owned(),
+        );
+    }
+    let close = (0..findings.len())
+        .filter(|index| {
+            findings
+                .get(*index)
+                .is_some_and(|it| it.justification.is_none())
+        })
+        .map(|index| (page.distance(index, claim.note.last_line), index))
+        .min()
+        .filter(|(distance, _)| *distance <= CLOSE);
+    let Some((_, index)) = close else {
+        return said(
+            "no detaching spawn is in reach of this justification",
+            "delete it".to_owned(),
+        );
+    };
+    if let Some(finding) = findings.get_mut(index) {
+        finding.notes.push((
+            span,
+            "this justification is near, but does not reach the spawn".to_owned(),
+        ));
+    }
+    let line = page.line(index);
+    said(
+        &format!("the justification does not reach the detaching spawn on line {line}"),
+        "move it directly above the statement, with no blank line or code between, directly above the argument that \
+         detaches, or to the end of a line of the call"
+            .to_owned(),
+    )
+}
+
+/// A fault that stands alone.
+fn fault(source: &Source, span: Span, id: FindingId, message: String, help: String) -> Finding {
+    let line = source.line_span(source.line(span.start));
+    let end = line.start as usize + source.slice(line).trim_end().len();
+    let line = Span::new(line.start as usize, end);
+    Finding {
+        id,
+        rules: Vec::new(),
+        level: Level::Deny,
+        certainty: Certainty::Sure,
+        verdict: Verdict::Fault,
+        evidence: vec![span],
+        act: span,
+        statement: Statement {
+            span: line,
+            header: line,
+        },
+        message,
+        help,
+        notes: Vec::new(),
+        justification: None,
+    }
+}

@@ -1,0 +1,240 @@
+//! The command: reads its arguments, runs, writes the report, exits. Standard output, standard
+//! error, the clock and the environment are touched here and nowhere else.
+
+#![forbid(unsafe_code)]
+
+mod cli;
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Read, Write};
+use std::panic::catch_unwind;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use check_detached_spawns::report::{Date, Report, concise, full, json, summary};
+use check_detached_spawns::walk::{Excludes, Found, Input, Place, Walk, of_shebang, of_suffix};
+use check_detached_spawns::{explain, run};
+use cli::{Cli, Color, Format};
+
+const CLEAN: u8 = 0;
+const FOUND: u8 = 1;
+const FAILED: u8 = 2;
+
+fn main() -> ExitCode {
+    // A panic is reported by the file in which it happened, not by a trace in the middle of a report.
+    std::panic::set_hook(Box::new(|_| {}));
+    let status = catch_unwind(|| match Cli::read(std::env::args_os()) {
+        Ok(cli) => command(&cli).unwrap_or_else(|message| {
+            complain(&message);
+            FAILED
+        }),
+        Err(error) => {
+            let status = u8::try_from(error.exit_code()).unwrap_or(FAILED);
+            // Where help cannot be written there is nobody to tell.
+            let _ = error.print();
+            status
+        }
+    });
+    ExitCode::from(status.unwrap_or_else(|_| {
+        complain("internal error; please report it");
+        FAILED
+    }))
+}
+
+fn complain(message: &str) {
+    let _ = writeln!(io::stderr(), "error: {}", summary::plain(message));
+}
+
+fn command(cli: &Cli) -> Result<u8, String> {
+    if let Some(id) = &cli.explain {
+        let page = explain::page(id).unwrap_or_default();
+        return print(|out| out.write_all(page.as_bytes())).map(|()| CLEAN);
+    }
+    if cli.list_rules {
+        return print(|out| out.write_all(explain::table().as_bytes())).map(|()| CLEAN);
+    }
+    let cwd = std::env::current_dir()
+        .map_err(|error| format!("cannot tell the working directory: {error}"))?;
+    let walk = Walk {
+        place: Place::new(&cwd),
+        excludes: Excludes::new(&cli.exclude)?,
+        force_exclude: cli.force_exclude,
+        no_ignore: cli.no_ignore,
+        languages: cli.languages(),
+    };
+    let (found, inputs) = inputs(cli, &walk)?;
+    for note in &found.notes {
+        let _ = writeln!(io::stderr(), "note: {}", summary::plain(note));
+    }
+    let outcome = run::run(&inputs, found.problems, &cli.options(today()));
+    let fails = summary::Counts::of(&outcome.report).fails();
+    if !cli.quiet {
+        print(|out| write(out, cli, &outcome.report, &walk.place.prefix()))?;
+    }
+    Ok(if outcome.failed || found.missing {
+        FAILED
+    } else if fails {
+        FOUND
+    } else {
+        CLEAN
+    })
+}
+
+/// Everything to read, sorted, and what was met on the way.
+fn inputs(cli: &Cli, walk: &Walk) -> Result<(Found, Vec<Input>), String> {
+    let (dashes, mut named): (Vec<PathBuf>, Vec<PathBuf>) = cli
+        .paths
+        .iter()
+        .cloned()
+        .partition(|path| path.as_os_str() == "-");
+    let stdin = !dashes.is_empty() || cli.stdin_filename.is_some();
+    if let Some(list) = &cli.files_from {
+        if stdin && list.as_os_str() == "-" {
+            return Err("standard input is either a list of paths or a file, not both".to_owned());
+        }
+        named.extend(listed(list, cli.null)?);
+    } else if named.is_empty() && !stdin {
+        named.push(PathBuf::from("."));
+    }
+    let mut found = walk.find(named.iter().map(PathBuf::as_path));
+    let mut inputs = found.take_files();
+    if stdin {
+        inputs.extend(standard_input(cli, walk, &mut found)?);
+        inputs.sort_by(|a, b| a.shown.cmp(&b.shown));
+    }
+    Ok((found, inputs))
+}
+
+/// The paths in a list; empty entries are dropped.
+fn listed(list: &Path, null: bool) -> Result<Vec<PathBuf>, String> {
+    let mut bytes = Vec::new();
+    let read = if list.as_os_str() == "-" {
+        io::stdin().lock().read_to_end(&mut bytes).map(drop)
+    } else {
+        std::fs::read(list).map(|read| bytes = read)
+    };
+    read.map_err(|error| format!("cannot read {}: {error}", list.display()))?;
+    let entries = bytes.split(|byte| *byte == if null { 0 } else { b'\n' });
+    let trimmed = entries.map(|entry| {
+        if null {
+            entry
+        } else {
+            entry.strip_suffix(b"\r").unwrap_or(entry)
+        }
+    });
+    trimmed
+        .filter(|entry| !entry.is_empty())
+        .map(path_of)
+        .collect()
+}
+
+#[cfg(unix)]
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "on other systems not all bytes are a path"
+)]
+fn path_of(bytes: &[u8]) -> Result<PathBuf, String> {
+    use std::os::unix::ffi::OsStringExt;
+    Ok(OsString::from_vec(bytes.to_vec()).into())
+}
+
+#[cfg(not(unix))]
+fn path_of(bytes: &[u8]) -> Result<PathBuf, String> {
+    let text = String::from_utf8(bytes.to_vec());
+    text.map(|text| OsString::from(text).into())
+        .map_err(|error| format!("a listed path is no UTF-8: {error}"))
+}
+
+/// Standard input as a file; none if it is left out, or in no language that is read.
+fn standard_input(cli: &Cli, walk: &Walk, found: &mut Found) -> Result<Option<Input>, String> {
+    let mut bytes = Vec::new();
+    io::stdin()
+        .lock()
+        .read_to_end(&mut bytes)
+        .map_err(|error| format!("cannot read standard input: {error}"))?;
+    let name = cli.stdin_filename.as_deref();
+    if name.is_some_and(|name| cli.force_exclude && walk.excludes.covers(&walk.place, name, false))
+    {
+        return Ok(None);
+    }
+    let only = match walk.languages.as_slice() {
+        [only] => Some(*only),
+        _ => None,
+    };
+    let by_name = name.and_then(of_suffix);
+    let shown = name.map_or_else(|| "<stdin>".to_owned(), |name| walk.place.shown(name));
+    let sniffed = || of_shebang(&bytes).or(only);
+    let suffixed = name.is_some_and(|name| name.extension().is_some());
+    let Some(language) = by_name.or_else(|| if suffixed { None } else { sniffed() }) else {
+        if name.is_none() {
+            return Err(
+                "cannot tell the language of standard input: give --stdin-filename or --lang"
+                    .to_owned(),
+            );
+        }
+        found.notes.push(format!(
+            "{shown} is neither Python nor Rust by its name or first line: not read"
+        ));
+        return Ok(None);
+    };
+    let path = name.map_or_else(|| PathBuf::from("-"), Path::to_owned);
+    let input = Input {
+        path,
+        shown,
+        language,
+        bytes: Some(bytes),
+    };
+    Ok(walk.languages.contains(&language).then_some(input))
+}
+
+fn today() -> Date {
+    let seconds = match SystemTime::now().duration_since(UNIX_EPOCH) {
+        Ok(since) => i64::try_from(since.as_secs()).unwrap_or(i64::MAX),
+        Err(before) => -i64::try_from(before.duration().as_secs()).unwrap_or(i64::MAX),
+    };
+    Date::from_days(seconds.div_euclid(86_400))
+}
+
+fn write(out: &mut dyn Write, cli: &Cli, report: &Report, prefix: &str) -> io::Result<()> {
+    match cli.output_format {
+        Format::Full => full::write(out, report, &look(cli.color)),
+        Format::Concise => concise::write(out, report),
+        Format::Json => json::write(out, report, prefix),
+    }
+}
+
+/// How `full` may look: what the terminal can show, and what the caller wants.
+fn look(color: Color) -> full::Look {
+    let terminal = io::stdout().is_terminal();
+    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let forced =
+        std::env::var_os("CLICOLOR_FORCE").is_some_and(|value| !value.is_empty() && value != "0");
+    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .iter()
+        .filter_map(std::env::var_os)
+        .find(|value| !value.is_empty());
+    let utf8 =
+        locale.is_some_and(|value| value.to_string_lossy().to_ascii_lowercase().contains("utf"));
+    full::Look {
+        color: match color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => !set("NO_COLOR") && (forced || terminal && !dumb),
+        },
+        unicode: terminal && utf8 && !dumb,
+        terminal,
+    }
+}
+
+/// Writes to standard output. A reader that has gone away has seen enough: that is no fault.
+fn print(text: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), String> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    match text(&mut out).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(format!("cannot write the report: {error}"))
+        }
+        _ => Ok(()),
+    }
+}

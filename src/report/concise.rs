@@ -1,0 +1,59 @@
+//! One line for each finding and problem: `path:line:col: id: message`.
+
+use std::io::{self, Write};
+
+use super::Report;
+use super::summary::{Entry, entries, line, plain, title};
+
+/// Writes a report and its summary.
+pub fn write(out: &mut dyn Write, report: &Report) -> io::Result<()> {
+    for entry in entries(report) {
+        match entry {
+            Entry::Finding(file, finding) => {
+                let start = finding
+                    .evidence
+                    .first()
+                    .map_or(finding.act.start, |span| span.start);
+                let at = file.source.position(start);
+                let (path, message) = (plain(&file.source.path), plain(&finding.message));
+                writeln!(
+                    out,
+                    "{path}:{}:{}: {}: {message}",
+                    at.line,
+                    at.column,
+                    title(finding)
+                )?;
+            }
+            Entry::Problem(_, problem) => {
+                write!(out, "{}:", plain(&problem.path))?;
+                if let Some(at) = problem.position {
+                    write!(out, "{}:{}:", at.line, at.column)?;
+                }
+                writeln!(out, " {}: {}", problem.id.name(), plain(&problem.message))?;
+            }
+        }
+    }
+    writeln!(out, "{}", line(report))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::sample;
+
+    #[test]
+    fn each_entry_is_one_line() {
+        let mut out = Vec::new();
+        write(&mut out, &sample::report()).unwrap();
+        let id = crate::rules::ALL[0].id;
+        let expected = format!(
+            "a/b.py:1:1: unused-justification: it leaves\n\
+             a/b.py:2:1: unparsed-file: unclosed\n\
+             a/b.py:2:7: detaching-spawn[{id}]: it leaves\n\
+             a/b.py:3:1: detaching-spawn[{id}]: it leaves\n\
+             a/c.py: unreadable-path: shut\n\
+             3 files, 3 findings (2 denied, 1 warning), 1 justified, 2 problems\n"
+        );
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+    }
+}

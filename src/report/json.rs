@@ -1,0 +1,231 @@
+//! The report for machines. These structs are the contract, version 1: their fields and order stay.
+//! `schema.json` beside this file describes them.
+
+mod fingerprint;
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use self::fingerprint::Fingerprints;
+use super::summary::{Counts, fails, is_covered, problems};
+use super::{FileReport, Finding, Report};
+use crate::rules::{Certainty, Level};
+
+#[derive(Serialize)]
+struct Output<'a> {
+    version: u32,
+    tool: Tool,
+    summary: Summary,
+    findings: Vec<Item<'a>>,
+    justified: Vec<Item<'a>>,
+    problems: Vec<Trouble<'a>>,
+}
+
+#[derive(Serialize)]
+struct Tool {
+    name: &'static str,
+    version: &'static str,
+}
+
+#[derive(Serialize)]
+struct Summary {
+    files: usize,
+    scanned: usize,
+    findings: usize,
+    unjustified: usize,
+    justified: usize,
+    problems: usize,
+}
+
+#[derive(Serialize)]
+struct Item<'a> {
+    rule: &'static str,
+    mechanisms: Vec<&'static str>,
+    level: &'static str,
+    certainty: &'static str,
+    verdict: &'static str,
+    path: &'a str,
+    language: &'static str,
+    line: u32,
+    column: u32,
+    end_line: u32,
+    end_column: u32,
+    statement: Lines,
+    evidence: Vec<&'a str>,
+    message: &'a str,
+    help: &'a str,
+    fingerprint: String,
+    justification: Option<Reason<'a>>,
+}
+
+#[derive(Serialize)]
+struct Lines {
+    line: u32,
+    end_line: u32,
+}
+
+#[derive(Serialize)]
+struct Reason<'a> {
+    line: u32,
+    reason: &'a str,
+    mechanisms: &'a [String],
+    until: Option<String>,
+    source: &'static str,
+}
+
+#[derive(Serialize)]
+struct Trouble<'a> {
+    rule: &'static str,
+    path: &'a str,
+    line: Option<u32>,
+    column: Option<u32>,
+    message: &'a str,
+}
+
+/// Writes a report. `prefix` is the working directory from the repository's root, with `/`.
+pub fn write(out: &mut dyn Write, report: &Report, prefix: &str) -> io::Result<()> {
+    let counts = Counts::of(report);
+    let mut output = Output {
+        version: 1,
+        tool: Tool {
+            name: env!("CARGO_PKG_NAME"),
+            version: env!("CARGO_PKG_VERSION"),
+        },
+        summary: Summary {
+            files: report.seen,
+            scanned: report.scanned,
+            findings: counts.findings(),
+            unjustified: counts.unjustified,
+            justified: counts.justified,
+            problems: counts.problems,
+        },
+        findings: Vec::new(),
+        justified: Vec::new(),
+        problems: problems(report).map(trouble).collect(),
+    };
+    for file in &report.files {
+        let mut fingerprints = Fingerprints::new(file, prefix);
+        for finding in &file.findings {
+            let item = item(file, finding, fingerprints.next(finding));
+            let list = if is_covered(finding) {
+                &mut output.justified
+            } else {
+                &mut output.findings
+            };
+            list.push(item);
+        }
+    }
+    serde_json::to_writer_pretty(&mut *out, &output)?;
+    writeln!(out)
+}
+
+fn item<'a>(file: &'a FileReport, finding: &'a Finding, fingerprint: String) -> Item<'a> {
+    let source = &file.source;
+    let first = finding.evidence.first().copied().unwrap_or(finding.act);
+    let (start, end) = (source.position(first.start), source.position(first.end));
+    let all = finding.statement.span;
+    Item {
+        rule: finding.id.name(),
+        mechanisms: finding.rules.iter().map(|rule| rule.id).collect(),
+        level: level(finding),
+        certainty: match finding.certainty {
+            Certainty::May => "may",
+            Certainty::Sure => "sure",
+        },
+        verdict: finding.verdict.name(),
+        path: &source.path,
+        language: source.language.name(),
+        line: start.line,
+        column: start.column,
+        end_line: end.line,
+        end_column: end.column,
+        statement: Lines {
+            line: source.line(all.start),
+            end_line: source.line(all.end.saturating_sub(1).max(all.start)),
+        },
+        evidence: finding
+            .evidence
+            .iter()
+            .map(|span| source.slice(*span))
+            .collect(),
+        message: &finding.message,
+        help: &finding.help,
+        fingerprint,
+        justification: finding.justification.as_ref().map(|given| Reason {
+            line: source.line(given.span.start),
+            reason: &given.reason,
+            mechanisms: &given.mechanisms,
+            until: given.until.map(|date| date.to_string()),
+            source: if given.argument {
+                "argument"
+            } else {
+                "comment"
+            },
+        }),
+    }
+}
+
+/// A fault of a justification fails whatever the level of its spawn is.
+fn level(finding: &Finding) -> &'static str {
+    if fails(finding) {
+        return "deny";
+    }
+    match finding.level {
+        Level::Deny => "deny",
+        Level::Warn => "warn",
+        Level::Allow => "allow",
+    }
+}
+
+fn trouble(problem: &super::Problem) -> Trouble<'_> {
+    Trouble {
+        rule: problem.id.name(),
+        path: &problem.path,
+        line: problem.position.map(|at| at.line),
+        column: problem.position.map(|at| at.column),
+        message: &problem.message,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::sample;
+
+    #[test]
+    fn the_contract_holds() {
+        let mut out = Vec::new();
+        write(&mut out, &sample::report(), "sub").unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let summary = serde_json::json!({"files": 3, "scanned": 1, "findings": 3, "unjustified": 2, "justified": 1, "problems": 2});
+        assert_eq!(report["summary"], summary);
+        let finding = &report["findings"][1];
+        assert_eq!(
+            (&finding["line"], &finding["column"], &finding["end_column"]),
+            (&2.into(), &7.into(), &18.into())
+        );
+        assert_eq!(finding["evidence"], serde_json::json!(["setsid=True"]));
+        assert_eq!(report["findings"][0]["level"], "deny");
+        assert_eq!(report["findings"][2]["level"], "warn");
+        let justification = serde_json::json!({"line": 4, "reason": "it must", "mechanisms": [], "until": "2030-01-02", "source": "comment"});
+        assert_eq!(report["justified"][0]["justification"], justification);
+        assert_eq!(report["problems"][1]["line"], serde_json::Value::Null);
+        // The order of fields is part of the contract: people read it too.
+        let order = [
+            "\"version\"",
+            "\"tool\"",
+            "\"summary\"",
+            "\"findings\": [",
+            "\"rule\"",
+            "\"mechanisms\"",
+            "\"level\"",
+        ];
+        let places: Vec<_> = order.iter().map(|field| text.find(field)).collect();
+        assert!(
+            places.is_sorted() && places.iter().all(Option::is_some),
+            "{text}"
+        );
+    }
+}

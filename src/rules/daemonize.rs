@@ -1,0 +1,155 @@
+//! Rule `daemonize`: daemon libraries, `daemon(3)`, and the fork, setsid, fork of the textbooks.
+
+use super::hooks::Hooks;
+use super::names::is_here;
+use super::{Hit, Level, Rule, Way, leaving};
+use crate::facts::{Call, Facts, Holder, Truth, Value};
+use crate::source::Language;
+
+pub(super) const RULE: Rule = Rule {
+    id: "daemonize",
+    level: Level::Deny,
+    summary: "the program turns itself into a daemon: a library for it, `daemon(3)`, or fork, setsid, fork",
+    help: "run in the foreground and let a service manager or `owned start` keep the program; if it must daemonise itself, say why in a `detached-spawn:` comment",
+    doc: r##"## What it finds
+
+Programs that turn themselves, or a command, into a daemon: `daemon.DaemonContext`, `daemonize`,
+`daemonocle`, `pep3143daemon`, `celery.platforms`, `gunicorn.util.daemonize`, `daemonic_popen` of
+`plumbum`; in Rust `daemonize`, `daemonize-me`, `daemonizr`, `fork::daemon`, `libc::daemon`,
+`nix::unistd::daemon` and `open::that_detached`; and a `setsid` between two forks in one function.
+
+`detach_process=False`, `foreground=True` and `fake=True` keep the program where it is.
+
+## Why it matters
+
+A daemon has a session of its own and init as its parent: nothing of its spawner reaches it any more.
+Each of these forms was run, and outlived SIGKILL to the spawner's group and the hangup of its terminal.
+
+## Bad
+
+```python
+import os
+import daemon
+
+with daemon.DaemonContext():  #~ daemonize
+    serve()
+
+
+def detach():
+    if os.fork():
+        os._exit(0)
+    os.setsid()  #~ daemonize
+    if os.fork():
+        os._exit(0)
+```
+
+```rust
+fn start() {
+    nix::unistd::daemon(true, true).unwrap(); //~ daemonize
+}
+```
+
+## Good
+
+```python
+import daemon
+import threading
+
+with daemon.DaemonContext(detach_process=False):
+    serve()
+threading.Thread(target=serve, daemon=True).start()
+```
+
+```rust
+fn start() {
+    std::process::Command::new("owned").args(["start", "--", "server"]).status().unwrap();
+}
+```
+
+## When it may stay
+
+In a program whose documented way to run is as a daemon, behind an option that is off by default.
+"##,
+    words: &[
+        &["aemon"],
+        &["setsid", "fork"],
+        &["detached"],
+        &["detach_process"],
+        &["getattr", "fork"],
+    ],
+    check,
+};
+
+/// Functions and classes of Python that daemonise.
+const PYTHON: &[&str] = &[
+    "celery.platforms.detached",
+    "celery.platforms.DaemonContext",
+    "circus.circusd.daemonize",
+    "daemon.DaemonContext",
+    "daemon.daemon.DaemonContext",
+    "daemon.daemon.detach_process_context",
+    "daemon.runner.DaemonRunner",
+    "daemoniker.Daemonizer",
+    "daemonize.Daemonize",
+    "daemonocle.Daemon",
+    "daemonocle.core.Daemon",
+    "gunicorn.util.daemonize",
+    "luigi.process.daemonize",
+    "pep3143daemon.DaemonContext",
+    "pep3143daemon.daemon.DaemonContext",
+];
+
+/// The same of Rust.
+const RUST: &[&str] = &[
+    "daemonize.Daemonize().start",
+    "daemonize.Daemonize().execute",
+    "daemonize_me.Daemon().start",
+    "daemonizr.Daemonizr().spawn",
+    "fork.daemon",
+    "fork.checked_daemon",
+    "fork.daemon_redirect_stdio",
+    "libc.daemon",
+    "nix.libc.daemon",
+    "nix.unistd.daemon",
+    "open.that_detached",
+    "open.with_detached",
+];
+
+fn check(facts: &Facts) -> Vec<Hit> {
+    let hooks = Hooks::of(facts);
+    let libraries = facts.calls.iter().enumerate().filter(|(index, call)| {
+        let known = match facts.language {
+            Language::Python => call.is_one(PYTHON) || is_popen(call),
+            Language::Rust => call.is_one(RUST),
+        };
+        known && !stays(facts, *index)
+    });
+    let dances = leaving::daemons(facts).into_iter().filter_map(|index| {
+        let call = facts.calls.get(index)?;
+        (!hooks.runs(call.scope)).then_some(call)
+    });
+    let calls = libraries.map(|(_, call)| call).chain(dances);
+    calls
+        .map(|call| {
+            Hit::new(call.act, call.evidence, Way::Daemonised).with(leaving::certainty(call))
+        })
+        .collect()
+}
+
+/// plumbum's spawn of a daemon, on whatever machine object.
+fn is_popen(call: &Call) -> bool {
+    call.name == "daemonic_popen" && !is_here(call)
+}
+
+/// Whether the options of the call at `index` keep the program in front.
+fn stays(facts: &Facts, index: usize) -> bool {
+    facts.settings.iter().any(|setting| {
+        let own = matches!(setting.holder, Holder::Call(call) if call == index);
+        let front = match setting.name.as_str() {
+            "detach_process" => setting.value == Value::Bool(false),
+            "foreground" | "fake" => setting.value.truth() == Truth::Yes,
+            _ => false,
+        };
+        own && front
+    })
+}

@@ -1,0 +1,112 @@
+//! Calls that move a process out of its session or group, by name; forks, and the daemon's dance.
+
+use super::names::{is_own_group, is_started_child, last};
+use super::raw_detach;
+use super::{Certainty, Way};
+use crate::facts::tree::Form;
+use crate::facts::{Call, Facts, ScopeId};
+
+/// In which way the function at `path` makes its caller leave, if its name says so.
+pub(super) fn way_of(path: &str) -> Option<Way> {
+    let (module, name) = path.rsplit_once('.')?;
+    let way = match name {
+        "setsid" => Way::NewSession,
+        "setpgid" | "setpgrp" => Way::NewGroup,
+        _ => return None,
+    };
+    let foreign = ["<", "?", "ctypes", "cffi"]
+        .iter()
+        .any(|root| module.starts_with(root));
+    let known = matches!(module, "rustix.process" | "fork")
+        || matches!(last(module), "os" | "posix" | "libc" | "unistd");
+    (known && !foreign).then_some(way)
+}
+
+/// In which way a call by name makes a process leave.
+pub(super) fn by_name(facts: &Facts, call: &Call) -> Option<Way> {
+    if call.form != Form::Call {
+        return None;
+    }
+    let way = call.paths.iter().find_map(|path| way_of(path))?;
+    (!stays(facts, call, 0)).then_some(way)
+}
+
+/// Whether a `setpgid` with its two arguments from position `from` on changes nothing: it joins the
+/// own group, or comes after the child runs its program, when the kernel refuses it.
+pub(super) fn stays(facts: &Facts, call: &Call, from: usize) -> bool {
+    let mut args = call.positional().skip(from);
+    let (Some(pid), Some(group)) = (args.next(), args.next()) else {
+        return false;
+    };
+    is_started_child(&pid.value) || is_own_group(facts, &group.value, group.span)
+}
+
+/// Code made for another program only may run.
+pub(super) fn certainty(call: &Call) -> Certainty {
+    if call.quoted {
+        Certainty::May
+    } else {
+        Certainty::Sure
+    }
+}
+
+/// Whether a call forks. A method named `fork` of something unknown is no fork.
+pub(super) fn is_fork(call: &Call) -> bool {
+    call.form == Form::Call
+        && call.is_one(&[
+            "os.fork",
+            "posix.fork",
+            "libc.fork",
+            "libc.vfork",
+            "nix.libc.fork",
+            "nix.unistd.fork",
+            "fork.fork",
+            "fork.fork.fork",
+            "gevent.os.fork",
+            "<extern>.fork",
+            "ctypes.CDLL().fork",
+        ])
+}
+
+/// The places in [`Facts::calls`] of each `setsid` with a fork before and after it in its function:
+/// itself a fork, or a call of a function of this file that forks.
+pub(super) fn daemons(facts: &Facts) -> Vec<usize> {
+    let forking: Vec<ScopeId> = facts
+        .calls
+        .iter()
+        .filter(|call| is_fork(call))
+        .map(|call| call.scope)
+        .collect();
+    let forks =
+        |call: &Call| is_fork(call) || call.target.is_some_and(|target| forking.contains(&target));
+    let in_dance = |(index, call): &(usize, &Call)| {
+        let any = |calls: &[Call]| {
+            calls
+                .iter()
+                .any(|other| other.scope == call.scope && forks(other))
+        };
+        let (before, from) = facts.calls.split_at_checked(*index).unwrap_or_default();
+        !forking.is_empty()
+            && by_name(facts, call) == Some(Way::NewSession)
+            && any(before)
+            && any(from)
+    };
+    facts
+        .calls
+        .iter()
+        .enumerate()
+        .filter(in_dance)
+        .map(|(index, _)| index)
+        .collect()
+}
+
+/// Whether any call in a body leaves, by name or raw.
+pub(super) fn leaves(facts: &Facts, scope: ScopeId) -> bool {
+    let leaves =
+        |call: &&Call| by_name(facts, call).is_some() || raw_detach::way(facts, call).is_some();
+    facts
+        .calls
+        .iter()
+        .filter(|call| call.scope == scope)
+        .any(|call| leaves(&call))
+}

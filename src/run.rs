@@ -1,0 +1,205 @@
+//! The run: files through the linter on several threads, one report out of it.
+
+use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use crate::check::{Levels, check};
+use crate::decode::decode;
+use crate::filter::Filter;
+use crate::report::{Date, FileReport, Problem, ProblemId, Report, summary};
+use crate::source::Source;
+use crate::walk::{Input, reason};
+
+/// Parsers recurse over deep input; the memory is only taken where it is touched.
+const STACK: usize = 256 << 20;
+
+/// What a run depends on besides its files.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Levels of mechanisms.
+    pub levels: Levels,
+    /// The day on which justifications must hold.
+    pub today: Date,
+    /// Number of threads; as many as the machine has, if none is given.
+    pub jobs: Option<NonZeroUsize>,
+    /// Whether files that no rule can match are dropped unread.
+    pub prefilter: bool,
+}
+
+/// A report, and whether the run itself went well.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// What was found.
+    pub report: Report,
+    /// A fault of ours: a panic, or no thread to run on.
+    pub failed: bool,
+}
+
+/// Reads and judges `inputs`. The same inputs give the same report, whatever the number of threads.
+pub fn run(inputs: &[Input], problems: Vec<Problem>, options: &Options) -> Outcome {
+    let filter = if options.prefilter {
+        Filter::new()
+    } else {
+        Filter::open()
+    };
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut judged = Vec::new();
+        while let Some(input) = inputs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            judged.push(judge(input, &filter, options));
+        }
+        judged
+    };
+    let mut outcome = Outcome::default();
+    outcome.report.seen = inputs.len();
+    outcome.report.problems = problems;
+    thread::scope(|scope| {
+        let start = |_| {
+            thread::Builder::new()
+                .stack_size(STACK)
+                .spawn_scoped(scope, work)
+        };
+        let threads: Vec<_> = (0..count(inputs.len(), options.jobs)).map(start).collect();
+        let mut started = false;
+        let mut refused = None;
+        for thread in threads {
+            match thread.map(thread::ScopedJoinHandle::join) {
+                Ok(Ok(judged)) => {
+                    started = true;
+                    judged
+                        .into_iter()
+                        .for_each(|judged| judged.add_to(&mut outcome));
+                }
+                Ok(Err(_)) => outcome.failed = true,
+                Err(error) => refused = Some(error),
+            }
+        }
+        if let (false, Some(error)) = (started, refused) {
+            outcome.failed = true;
+            let message = format!(
+                "nothing was read, no thread could be started: {}",
+                reason(&error)
+            );
+            outcome.report.problems.push(unreadable(".", message));
+        }
+    });
+    sort(&mut outcome.report);
+    outcome
+}
+
+fn count(files: usize, jobs: Option<NonZeroUsize>) -> usize {
+    let jobs = jobs
+        .or_else(|| thread::available_parallelism().ok())
+        .map_or(1, NonZeroUsize::get);
+    jobs.min(files)
+}
+
+fn sort(report: &mut Report) {
+    report
+        .files
+        .sort_by(|a, b| a.source.path.cmp(&b.source.path));
+    report
+        .problems
+        .sort_by(|a, b| (&a.path, a.id, &a.message).cmp(&(&b.path, b.id, &b.message)));
+    report.problems.dedup();
+}
+
+/// What became of one file.
+#[derive(Default)]
+struct Judged {
+    scanned: bool,
+    failed: bool,
+    file: Option<FileReport>,
+    problem: Option<Problem>,
+}
+
+impl Judged {
+    fn add_to(self, outcome: &mut Outcome) {
+        outcome.report.scanned += usize::from(self.scanned);
+        outcome.report.files.extend(self.file);
+        outcome.report.problems.extend(self.problem);
+        outcome.failed |= self.failed;
+    }
+}
+
+fn judge(input: &Input, filter: &Filter, options: &Options) -> Judged {
+    let read;
+    let bytes = if let Some(bytes) = &input.bytes {
+        bytes
+    } else {
+        match std::fs::read(&input.path) {
+            Ok(bytes) => {
+                read = bytes;
+                &read
+            }
+            Err(error) => {
+                let problem =
+                    unreadable(&input.shown, format!("cannot be read: {}", reason(&error)));
+                return Judged {
+                    problem: Some(problem),
+                    ..Judged::default()
+                };
+            }
+        }
+    };
+    if !filter.wants(input.language, bytes) {
+        return Judged::default();
+    }
+    // A fault of ours in one file must not hide what was found in the others.
+    match catch_unwind(AssertUnwindSafe(|| read_and_check(input, bytes, options))) {
+        Ok(file) => {
+            let said = !file.findings.is_empty() || !file.problems.is_empty();
+            Judged {
+                scanned: true,
+                file: said.then_some(file),
+                ..Judged::default()
+            }
+        }
+        Err(panic) => {
+            let what = panic.downcast_ref::<&str>().copied();
+            let what = what
+                .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+                .unwrap_or("no message");
+            let message =
+                format!("internal error, this file was not judged; please report it: {what}");
+            Judged {
+                failed: true,
+                problem: Some(unreadable(&input.shown, message)),
+                ..Judged::default()
+            }
+        }
+    }
+}
+
+fn read_and_check(input: &Input, bytes: &[u8], options: &Options) -> FileReport {
+    let decoded = decode(input.language, bytes);
+    let source = Source::new(input.shown.clone(), input.language, decoded.text);
+    let mut file = check(source, &options.levels, options.today);
+    file.findings.retain(summary::is_shown);
+    if let Some((offset, message)) = decoded.fault {
+        // Offsets are of the bytes; up to a fault the text has the same ones, or a longer text.
+        let offset = u32::try_from(offset).unwrap_or(u32::MAX);
+        let position = Some(file.source.position(offset));
+        let path = input.shown.clone();
+        file.problems.push(Problem {
+            id: ProblemId::UndecodableFile,
+            path,
+            position,
+            message,
+        });
+        file.problems
+            .sort_by(|a, b| (a.position, a.id).cmp(&(b.position, b.id)));
+    }
+    file
+}
+
+fn unreadable(path: &str, message: String) -> Problem {
+    Problem {
+        id: ProblemId::UnreadablePath,
+        path: path.to_owned(),
+        position: None,
+        message,
+    }
+}

@@ -1,0 +1,178 @@
+//! One file's text, and places in it: spans in bytes, positions in lines and code points.
+
+/// A language that is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Language {
+    /// `.py`, `.pyw`, or a shebang that names Python.
+    Python,
+    /// `.rs`.
+    Rust,
+}
+
+impl Language {
+    /// The name in options and in machine output: `python` or `rust`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Python => "python",
+            Self::Rust => "rust",
+        }
+    }
+}
+
+/// Half-open range of byte offsets into [`Source::text`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span {
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// The span from `start` to `end`, both in bytes; offsets past 4 GiB are clamped.
+    pub fn new(start: usize, end: usize) -> Self {
+        let clamp = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        Self {
+            start: clamp(start),
+            end: clamp(end),
+        }
+    }
+
+    /// Number of bytes.
+    pub const fn len(self) -> usize {
+        self.end.saturating_sub(self.start) as usize
+    }
+
+    /// Whether no byte is inside.
+    pub const fn is_empty(self) -> bool {
+        self.end <= self.start
+    }
+
+    /// Whether `other` lies wholly inside.
+    pub const fn contains(self, other: Self) -> bool {
+        self.start <= other.start && other.end <= self.end
+    }
+
+    /// The smallest span that covers both.
+    #[must_use]
+    pub fn to(self, other: Self) -> Self {
+        Self {
+            start: self.start.min(other.start),
+            end: self.end.max(other.end),
+        }
+    }
+}
+
+/// A place as people count it: both numbers from 1, the column in code points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in code points, from 1.
+    pub column: u32,
+}
+
+/// A file as it is judged: decoded, never changed.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Where it was read, relative to the working directory, with `/`.
+    pub path: String,
+    /// How it is read.
+    pub language: Language,
+    /// The decoded text, a leading byte order mark included.
+    pub text: String,
+    /// Byte offset of the start of each line.
+    lines: Vec<u32>,
+}
+
+impl Source {
+    /// Wraps `text`. Lines end at LF, CRLF and, in Python, at a lone CR, as each language has it.
+    pub fn new(path: impl Into<String>, language: Language, text: String) -> Self {
+        let bytes = text.as_bytes();
+        let mut lines = vec![0];
+        for (at, byte) in bytes.iter().enumerate() {
+            let ends = match byte {
+                b'\n' => true,
+                b'\r' => language == Language::Python && bytes.get(at + 1) != Some(&b'\n'),
+                _ => false,
+            };
+            if ends {
+                lines.push(u32::try_from(at + 1).unwrap_or(u32::MAX));
+            }
+        }
+        Self {
+            path: path.into(),
+            language,
+            text,
+            lines,
+        }
+    }
+
+    /// The text of `span`; empty where it does not fall on character boundaries.
+    pub fn slice(&self, span: Span) -> &str {
+        self.text
+            .get(span.start as usize..span.end as usize)
+            .unwrap_or_default()
+    }
+
+    /// Line number (from 1) of the byte offset `at`.
+    pub fn line(&self, at: u32) -> u32 {
+        u32::try_from(self.lines.partition_point(|start| *start <= at)).unwrap_or(u32::MAX)
+    }
+
+    /// Number of lines; a file that ends in a line break has an empty last one.
+    pub fn line_count(&self) -> u32 {
+        u32::try_from(self.lines.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The bytes of line `line` (from 1), its line break included; empty where there is none.
+    pub fn line_span(&self, line: u32) -> Span {
+        let index = line.saturating_sub(1) as usize;
+        let end = u32::try_from(self.text.len()).unwrap_or(u32::MAX);
+        let start = self.lines.get(index).copied().unwrap_or(end);
+        Span {
+            start,
+            end: self.lines.get(index + 1).copied().unwrap_or(end),
+        }
+    }
+
+    /// Line and column of the byte offset `at`. A byte order mark takes no column.
+    pub fn position(&self, at: u32) -> Position {
+        let line = self.line(at);
+        let start = self.line_span(line).start as usize;
+        let before = self
+            .text
+            .get(start..(at as usize).min(self.text.len()))
+            .unwrap_or_default();
+        let before = if start == 0 {
+            before.trim_start_matches('\u{feff}')
+        } else {
+            before
+        };
+        let column = u32::try_from(before.chars().count() + 1).unwrap_or(u32::MAX);
+        Position { line, column }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str, language: Language, offset: u32) -> (u32, u32) {
+        let position = Source::new("x", language, text.to_owned()).position(offset);
+        (position.line, position.column)
+    }
+
+    #[test]
+    fn lines_end_as_the_language_says() {
+        assert_eq!(at("a\r\nb\nc", Language::Python, 5), (3, 1));
+        assert_eq!(at("a\rb", Language::Python, 2), (2, 1));
+        assert_eq!(at("a\rb", Language::Rust, 2), (1, 3));
+    }
+
+    #[test]
+    fn columns_are_code_points_and_a_mark_takes_none() {
+        assert_eq!(at("\u{feff}x = 1", Language::Python, 3), (1, 1));
+        assert_eq!(at("é🦀x", Language::Rust, 6), (1, 3));
+    }
+}

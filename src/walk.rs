@@ -1,0 +1,176 @@
+//! Paths to files: what is read, what is left out, what could not be read.
+
+mod exclude;
+mod folder;
+mod language;
+mod place;
+
+pub use exclude::Excludes;
+pub use language::{of_shebang, of_suffix};
+pub use place::Place;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::report::{Problem, ProblemId};
+use crate::source::Language;
+
+/// Larger files are a problem, not read: no one writes them by hand.
+pub const MAX_SIZE: u64 = 256 << 20;
+
+/// What to look for, and where.
+#[derive(Debug)]
+pub struct Walk {
+    /// Where paths start and how they are shown.
+    pub place: Place,
+    /// What the caller leaves out.
+    pub excludes: Excludes,
+    /// Whether that holds for paths that the caller names, too.
+    pub force_exclude: bool,
+    /// Reads what ignore files, tags of caches and virtual environments leave out.
+    pub no_ignore: bool,
+    /// Languages to read.
+    pub languages: Vec<Language>,
+}
+
+/// A file to judge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// How it is opened.
+    pub path: PathBuf,
+    /// How it is shown: relative to the working directory, with `/`.
+    pub shown: String,
+    /// How it is read.
+    pub language: Language,
+    /// Its bytes, if they are here already: standard input.
+    pub bytes: Option<Vec<u8>>,
+}
+
+/// What a walk found.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// Files to judge, by their resolved paths: each is read once.
+    files: BTreeMap<PathBuf, Input>,
+    /// What could not be read.
+    pub problems: Vec<Problem>,
+    /// Remarks that change nothing: a named file in no known language.
+    pub notes: Vec<String>,
+    /// Whether a path that the caller named does not exist.
+    pub missing: bool,
+}
+
+impl Found {
+    /// The files to judge, sorted by how they are shown.
+    pub fn take_files(&mut self) -> Vec<Input> {
+        let mut files: Vec<Input> = std::mem::take(&mut self.files).into_values().collect();
+        files.sort_by(|a, b| a.shown.cmp(&b.shown).then_with(|| a.path.cmp(&b.path)));
+        files
+    }
+
+    fn unreadable(&mut self, shown: String, error: &io::Error) {
+        let message = format!("cannot be read: {}", reason(error));
+        self.problems.push(Problem {
+            id: ProblemId::UnreadablePath,
+            path: shown,
+            position: None,
+            message,
+        });
+    }
+
+    fn skipped(&mut self, shown: String, message: String) {
+        self.problems.push(Problem {
+            id: ProblemId::SkippedFile,
+            path: shown,
+            position: None,
+            message,
+        });
+    }
+}
+
+impl Walk {
+    /// Finds the files at and below what the caller names.
+    pub fn find<'a>(&self, named: impl IntoIterator<Item = &'a Path>) -> Found {
+        let mut found = Found::default();
+        for path in named {
+            self.named(path, &mut found);
+        }
+        found
+            .problems
+            .sort_by(|a, b| (&a.path, a.id, &a.message).cmp(&(&b.path, b.id, &b.message)));
+        found.problems.dedup();
+        found.notes.sort();
+        found.notes.dedup();
+        found
+    }
+
+    /// A path that the caller names is read whatever its name is, through symbolic links too.
+    fn named(&self, path: &Path, found: &mut Found) {
+        let shown = self.place.shown(path);
+        let meta = match std::fs::metadata(path) {
+            Ok(meta) => meta,
+            Err(error) => {
+                found.missing |= is_missing(&error);
+                return found.unreadable(shown, &error);
+            }
+        };
+        if self.force_exclude && self.excludes.covers(&self.place, path, meta.is_dir()) {
+            return;
+        }
+        if meta.is_dir() {
+            folder::walk(self, path, found);
+        } else if meta.is_file() {
+            match language::of_file(path) {
+                Ok(Some(language)) => self.take(path, language, meta.len(), found),
+                Ok(None) => found.notes.push(format!(
+                    "{shown} is neither Python nor Rust by its name or first line: not read"
+                )),
+                Err(error) => found.unreadable(shown, &error),
+            }
+        } else {
+            found.skipped(shown, "not read: it is no regular file".to_owned());
+        }
+    }
+
+    fn take(&self, path: &Path, language: Language, size: u64, found: &mut Found) {
+        if !self.languages.contains(&language) {
+            return;
+        }
+        let shown = self.place.shown(path);
+        if size > MAX_SIZE {
+            return found.skipped(
+                shown,
+                format!(
+                    "not read: it is larger than {} MiB; exclude it",
+                    MAX_SIZE >> 20
+                ),
+            );
+        }
+        let key = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let input = Input {
+            path: path.to_owned(),
+            shown,
+            language,
+            bytes: None,
+        };
+        found.files.entry(key).or_insert(input);
+    }
+}
+
+fn is_missing(error: &io::Error) -> bool {
+    // A path through a file ("a.py/b") names nothing either.
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}
+
+/// What the system says of an error, without its number.
+pub(crate) fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or_default();
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| {
+        first.to_lowercase().chain(chars).collect()
+    })
+}

@@ -1,0 +1,127 @@
+//! A folder's files, without what ignore files and proven build output leave out.
+
+use std::ffi::OsStr;
+use std::fs::FileType;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::{Found, Walk, language};
+
+/// How a folder is known to hold only what a tool made.
+const CACHE_SIGNATURE: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
+
+/// Takes every file below `named`. Links are not followed; `.git` is never read.
+pub(super) fn walk(walk: &Walk, named: &Path, found: &mut Found) {
+    if walk.no_ignore {
+        all(walk, named, found);
+    } else {
+        wanted(walk, named, found);
+    }
+}
+
+/// Ignore files are honoured as git does, from the repository's root whatever `named` is. What one
+/// machine alone knows (the global ignore file) is not: the same tree is judged alike everywhere.
+fn wanted(walk: &Walk, named: &Path, found: &mut Found) {
+    let mut builder = ignore::WalkBuilder::new(named);
+    builder.hidden(false).git_global(false);
+    let (place, excludes, top) = (walk.place.clone(), walk.excludes.clone(), named.to_owned());
+    builder.filter_entry(move |entry| {
+        let folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+        entry.depth() == 0
+            || !(excludes.meets(&place, &top, entry.path(), folder)
+                || folder && (is_git(entry.file_name()) || is_made(entry.path())))
+    });
+    for entry in builder.build() {
+        match entry {
+            Ok(entry) => met(walk, entry.path(), entry.file_type(), found),
+            Err(error) => failed(walk, named, &error, found),
+        }
+    }
+}
+
+fn all(walk: &Walk, named: &Path, found: &mut Found) {
+    let entries = walkdir::WalkDir::new(named)
+        .into_iter()
+        .filter_entry(|entry| {
+            let folder = entry.file_type().is_dir();
+            entry.depth() == 0
+                || !(walk
+                    .excludes
+                    .meets(&walk.place, named, entry.path(), folder)
+                    || folder && is_git(entry.file_name()))
+        });
+    for entry in entries {
+        match entry {
+            Ok(entry) => met(walk, entry.path(), Some(entry.file_type()), found),
+            Err(error) => {
+                let path = error.path().unwrap_or(named).to_owned();
+                found.unreadable(walk.place.shown(&path), &error.into());
+            }
+        }
+    }
+}
+
+fn met(walk: &Walk, path: &Path, kind: Option<FileType>, found: &mut Found) {
+    let Some(kind) = kind else { return };
+    if kind.is_dir() || kind.is_symlink() {
+        return;
+    }
+    if !kind.is_file() {
+        if language::of_suffix(path).is_some() {
+            found.skipped(
+                walk.place.shown(path),
+                "not read: it is no regular file".to_owned(),
+            );
+        }
+        return;
+    }
+    let language = match language::of_file(path) {
+        Ok(Some(language)) => language,
+        Ok(None) => return,
+        Err(error) => return found.unreadable(walk.place.shown(path), &error),
+    };
+    match std::fs::symlink_metadata(path) {
+        Ok(meta) => walk.take(path, language, meta.len(), found),
+        Err(error) => found.unreadable(walk.place.shown(path), &error),
+    }
+}
+
+fn is_git(name: &OsStr) -> bool {
+    name == ".git"
+}
+
+/// Build output or a virtual environment, with proof: names alone say nothing (`src/target/`).
+fn is_made(folder: &Path) -> bool {
+    if folder.file_name() == Some(OsStr::new("target")) {
+        return has_signature(&folder.join("CACHEDIR.TAG")).unwrap_or(false);
+    }
+    folder.join("pyvenv.cfg").is_file()
+}
+
+fn has_signature(tag: &Path) -> io::Result<bool> {
+    if !std::fs::symlink_metadata(tag)?.is_file() {
+        return Ok(false);
+    }
+    let mut start = Vec::new();
+    std::fs::File::open(tag)?.take(64).read_to_end(&mut start)?;
+    Ok(start.starts_with(CACHE_SIGNATURE))
+}
+
+fn failed(walk: &Walk, named: &Path, error: &ignore::Error, found: &mut Found) {
+    let path = path_of(error).unwrap_or_else(|| named.to_owned());
+    let shown = walk.place.shown(&path);
+    match error.io_error() {
+        Some(error) => found.unreadable(shown, error),
+        None => found.unreadable(shown, &io::Error::other(error.to_string())),
+    }
+}
+
+fn path_of(error: &ignore::Error) -> Option<PathBuf> {
+    match error {
+        ignore::Error::WithPath { path, .. } => Some(path.clone()),
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => {
+            path_of(err)
+        }
+        _ => None,
+    }
+}

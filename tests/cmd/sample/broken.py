@@ -1,0 +1,5 @@
+def broken(:
+    pass
+
+import os
+os.setsid()

@@ -1,0 +1,219 @@
+//! Nothing that a file holds can stop the run: deep nesting, cut files, random bytes.
+//! `CHECK_ALL=1` cuts each fixture at every byte instead of at a sample of them.
+
+use std::path::{Path, PathBuf};
+
+use check_detached_spawns::check::{Levels, check};
+use check_detached_spawns::decode::decode;
+use check_detached_spawns::report::{Date, FileReport};
+use check_detached_spawns::source::{Language, Source};
+
+const TODAY: Date = Date {
+    year: 2026,
+    month: 1,
+    day: 1,
+};
+
+/// Judges `bytes` on a stack as large as the program's own workers have.
+fn judge(language: Language, bytes: Vec<u8>) -> FileReport {
+    let work = move || {
+        check(
+            Source::new("x", language, decode(language, &bytes).text),
+            &Levels::default(),
+            TODAY,
+        )
+    };
+    std::thread::Builder::new()
+        .stack_size(256 << 20)
+        .spawn(work)
+        .unwrap()
+        .join()
+        .expect("no panic")
+}
+
+const DEEP: usize = 10_000;
+
+/// Openers and closers that nest, by language.
+const PYTHON: &[(&str, &str)] = &[
+    ("(", ")"),
+    ("[", "]"),
+    ("{1:", "}"),
+    ("f(", ")"),
+    ("not ", ""),
+    ("-", ""),
+    ("lambda: ", ""),
+    ("x if ", " else y"),
+    ("f'{", "}'"),
+    ("1+", ""),
+    ("x**", ""),
+    ("x.a.", "b"),
+    ("f(x)(", ")"),
+    ("await ", ""),
+    ("*", ""),
+    ("x[", "]"),
+    ("f(a=", ")"),
+    ("{**", "}"),
+    ("x and ", ""),
+    ("x == ", ""),
+    ("(yield ", ")"),
+    ("(y := ", ")"),
+];
+const RUST: &[(&str, &str)] = &[
+    ("(", ")"),
+    ("[", "]"),
+    ("{", "}"),
+    ("f(", ")"),
+    ("-", ""),
+    ("!", ""),
+    ("&", ""),
+    ("*", ""),
+    ("|| ", ""),
+    ("if a { ", "}"),
+    ("m!(", ")"),
+    ("1+", ""),
+    ("x.f(", ")"),
+    ("match x { _ => ", "}"),
+    ("unsafe { ", "}"),
+    ("loop { ", "}"),
+    ("move || ", ""),
+    ("S { a: ", "}"),
+    ("x[", "]"),
+    ("return ", ""),
+    ("Vec::<", ">"),
+    ("async { ", "}"),
+];
+
+#[test]
+fn deep_nesting_ends() {
+    for (open, close) in PYTHON {
+        let text = format!("x = {}1{}\n", open.repeat(DEEP), close.repeat(DEEP));
+        judge(Language::Python, text.into_bytes());
+    }
+    for (open, close) in RUST {
+        let text = format!(
+            "fn f() {{ {}1{} }}\n",
+            open.repeat(DEEP),
+            close.repeat(DEEP)
+        );
+        judge(Language::Rust, text.into_bytes());
+    }
+}
+
+#[test]
+fn deep_blocks_end() {
+    for word in [
+        "if x:",
+        "def f():",
+        "class A:",
+        "with x:",
+        "for x in y:",
+        "try:",
+    ] {
+        let lines = (0..2_000).map(|depth| format!("{}{word}\n", " ".repeat(depth)));
+        judge(Language::Python, lines.collect::<String>().into_bytes());
+    }
+    let chain = format!("if x:\n pass\n{}", "elif x:\n pass\n".repeat(DEEP));
+    judge(Language::Python, chain.into_bytes());
+    for word in ["fn f() {", "mod m {", "impl X {", "trait T {", "struct S {"] {
+        judge(Language::Rust, word.repeat(DEEP).into_bytes());
+    }
+    let chain = format!("fn f() {{ if x {{}} {} }}", "else if x {} ".repeat(DEEP));
+    judge(Language::Rust, chain.into_bytes());
+}
+
+#[test]
+fn random_bytes_end() {
+    // A fixed xorshift: the same bytes in every run.
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    let words: &[&[u8]] = &[
+        b"Popen(",
+        b"start_new_session=True",
+        b"'",
+        b"\"\"\"",
+        b"f'{",
+        b"}",
+        b"(",
+        b")",
+        b"\n",
+        b"# detached-spawn: ",
+        b"process_group(0)",
+        b"Command::new(",
+        b"r#\"",
+        b"/*",
+        b"m!{",
+        b"\xff\xfe",
+        b"\0",
+        b"    ",
+        b"os.setsid",
+        b"&",
+    ];
+    for round in 0..60 {
+        let mut bytes = Vec::new();
+        for _ in 0..200 {
+            let pick = next();
+            if round % 3 == 0 {
+                bytes.extend_from_slice(&pick.to_le_bytes());
+            } else {
+                bytes.extend_from_slice(words[usize::try_from(pick % words.len() as u64).unwrap()]);
+            }
+        }
+        judge(Language::Python, bytes.clone());
+        judge(Language::Rust, bytes);
+    }
+}
+
+fn fixtures(folder: &Path, found: &mut Vec<PathBuf>) {
+    let mut entries: Vec<PathBuf> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            fixtures(&path, found);
+        } else if path
+            .extension()
+            .is_some_and(|suffix| suffix == "py" || suffix == "rs")
+        {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn cut_fixtures_end() {
+    let mut paths = Vec::new();
+    fixtures(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures"),
+        &mut paths,
+    );
+    assert!(!paths.is_empty());
+    let all = std::env::var_os("CHECK_ALL").is_some();
+    let work = move || {
+        for path in paths {
+            let bytes = std::fs::read(&path).unwrap();
+            let language = if path.extension().is_some_and(|suffix| suffix == "rs") {
+                Language::Rust
+            } else {
+                Language::Python
+            };
+            let step = if all { 1 } else { bytes.len() / 5 + 1 };
+            for end in (0..bytes.len()).step_by(step) {
+                let text = decode(language, &bytes[..end]).text;
+                check(Source::new("x", language, text), &Levels::default(), TODAY);
+            }
+        }
+    };
+    std::thread::Builder::new()
+        .stack_size(256 << 20)
+        .spawn(work)
+        .unwrap()
+        .join()
+        .expect("no panic");
+}
