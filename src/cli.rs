@@ -25,6 +25,10 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
     max_term_width = 100,
     after_help = "See --explain RULE for what a finding means and what to do instead."
 )]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of its own"
+)]
 pub(crate) struct Cli {
     /// Files and folders to read; `-` is standard input
     #[arg(value_name = "PATH")]

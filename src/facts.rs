@@ -227,7 +227,7 @@ impl Text {
 /// A word of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
-    /// Unquoted; [`HOLE`] for each part known only at run time. A spread list is a lone hole.
+    /// Unquoted; [`HOLE`] for each part known only at run time. A spread list is two.
     pub text: String,
     /// Where it is written.
     pub span: Span,

@@ -84,7 +84,9 @@ impl Filter {
         let Some(words) = &self.words else {
             return true;
         };
-        self.has_group(words, bytes) || language == Language::Python && may_hide(bytes)
+        self.has_group(words, bytes)
+            || is_wide(bytes)
+            || language == Language::Python && may_hide(bytes)
     }
 
     fn has_group(&self, words: &Regex, bytes: &[u8]) -> bool {
@@ -115,6 +117,12 @@ impl Default for Filter {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// Whether a byte order mark says UTF-16 or UTF-32, in which no word stands byte for byte.
+fn is_wide(bytes: &[u8]) -> bool {
+    let marks: [&[u8]; 3] = [b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff"];
+    marks.iter().any(|mark| bytes.starts_with(mark))
 }
 
 /// Whether Python may read words from these bytes that do not stand there: identifiers are

@@ -68,9 +68,9 @@ pub fn run(inputs: &[Input], problems: Vec<Problem>, options: &Options) -> Outco
             match thread.map(thread::ScopedJoinHandle::join) {
                 Ok(Ok(judged)) => {
                     started = true;
-                    judged
-                        .into_iter()
-                        .for_each(|judged| judged.add_to(&mut outcome));
+                    for judged in judged {
+                        judged.add_to(&mut outcome);
+                    }
                 }
                 Ok(Err(_)) => outcome.failed = true,
                 Err(error) => refused = Some(error),
@@ -190,7 +190,7 @@ fn read_and_check(input: &Input, bytes: &[u8], options: &Options) -> FileReport 
             message,
         });
         file.problems
-            .sort_by(|a, b| (a.position, a.id).cmp(&(b.position, b.id)));
+            .sort_by_key(|problem| (problem.position, problem.id));
     }
     file
 }

@@ -266,7 +266,7 @@ fn a_reader_that_goes_away_is_no_fault() -> Fallible {
 fn hostile_text_cannot_forge_output() -> Fallible {
     let folder = tempfile::tempdir()?;
     let hostile =
-        "import subprocess\nsubprocess.Popen(['\u{1b}[2J\u{202e}\r'], start_new_session=True)\n";
+        "import subprocess\nsubprocess.Popen(['\u{1b}[2J\u{202e}'], start_new_session=True)\n";
     std::fs::write(folder.path().join("bad.py"), hostile)?;
     for format in ["full", "concise"] {
         let out = text(&run(folder.path(), &["--output-format", format])?.stdout);

@@ -1,22 +1,12 @@
 //! The fixtures: what the linter says of each file under `fixtures/` is what its markers say, and
 //! the markers agree with what was measured (`fixtures/truth.csv`).
-#![expect(
-    clippy::print_stdout,
-    reason = "the figures are what these tests are read for"
-)]
-
-#[path = "support/markers.rs"]
-mod markers;
-#[path = "support/run.rs"]
-mod run;
-
 use std::collections::BTreeMap;
 
 use check_detached_spawns::report::{FileReport, Finding};
 use check_detached_spawns::rules::Level;
 
-use markers::{Marker, Want};
-use run::Fixture;
+use crate::markers::{self, Marker, Want};
+use crate::run::{self, Fixture};
 
 #[test]
 fn findings_are_what_the_markers_say() {

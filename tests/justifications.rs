@@ -18,7 +18,7 @@ fn verdicts(name: &str, levels: &Levels) -> Vec<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("fixtures/justified")
         .join(name);
-    let language = if name.ends_with(".py") {
+    let language = if Path::new(name).extension().is_some_and(|end| end == "py") {
         Language::Python
     } else {
         Language::Rust

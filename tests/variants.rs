@@ -2,18 +2,10 @@
 //!
 //! Each change is made in the text of a whole fixture, where it applies; the findings are compared
 //! with those of the fixture as it stands, in their order.
-#![expect(
-    clippy::print_stdout,
-    reason = "the figures are what these tests are read for"
-)]
-
-#[path = "support/run.rs"]
-mod run;
-
 use std::collections::BTreeMap;
 
+use crate::run::{self, Fixture};
 use check_detached_spawns::source::Language;
-use run::Fixture;
 
 /// A change: its name, and the new text with the number of places changed; zero if it does not apply.
 type Change = (&'static str, fn(&Original<'_>) -> (String, usize));
@@ -114,8 +106,11 @@ fn what_is_found_does_not_depend_on_how_it_is_written() {
     assert!(tried >= FLOOR, "only {tried} places were changed");
 }
 
-/// What is found, in order and by line; nothing for what is not wholly understood.
-fn judged(fixture: &Fixture) -> Option<(Vec<String>, BTreeMap<u32, Vec<String>>)> {
+/// What is found, in order and by line.
+type Judged = (Vec<String>, BTreeMap<u32, Vec<String>>);
+
+/// What is found; nothing for what is not wholly understood.
+fn judged(fixture: &Fixture) -> Option<Judged> {
     let report = run::judge(fixture).ok()?;
     if !report.problems.is_empty() {
         return None;
@@ -213,9 +208,12 @@ fn indented(original: &Original<'_>, head: &str, tail: &str) -> (String, usize) 
 }
 
 fn in_module(original: &Original<'_>) -> (String, usize) {
-    let text = &original.fixture.text;
-    let bound = ["#![", "//!", "crate::", "super::", "#!/", "mod "];
-    if !original.is(Language::Rust) || bound.iter().any(|word| text.contains(word)) {
+    // What documents a file would document the module from inside its braces.
+    let text = original.fixture.text.replace("//!", "///");
+    let bound = ["#![", "crate::", "super::", "#!/", "mod "];
+    let is_expression = text.lines().any(|line| line == "{");
+    let bound = is_expression || bound.iter().any(|word| text.contains(word));
+    if !original.is(Language::Rust) || bound {
         return (String::new(), 0);
     }
     (format!("mod outer_ {{\n{text}\n}}\n"), original.found.len())

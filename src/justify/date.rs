@@ -2,7 +2,11 @@
 
 use crate::report::Date;
 
-/// Reads `YYYY-MM-DD`, exactly so; says what is wrong with anything else.
+/// Reads `YYYY-MM-DD`, exactly so.
+///
+/// # Errors
+///
+/// Says what is wrong with anything else.
 pub fn parse(text: &str) -> Result<Date, String> {
     let shape = |(at, byte): (usize, u8)| {
         if at == 4 || at == 7 {

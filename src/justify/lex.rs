@@ -27,12 +27,11 @@ pub(super) fn item_end(source: &Source, from: u32, limit: u32) -> u32 {
     while at < limit {
         let (piece, end) = step(source, at);
         match piece {
-            Piece::Blank => {}
             Piece::Open => depth += 1,
             Piece::Close | Piece::Other(',' | ';') if depth == 0 => break,
             Piece::Close => depth -= 1,
             Piece::Other('.') if link && depth == 0 && source.line(offset(at)) > line => break,
-            Piece::Other(_) => {}
+            Piece::Blank | Piece::Other(_) => {}
         }
         if piece != Piece::Blank {
             line = source.line(offset(end.saturating_sub(1)));

@@ -6,6 +6,10 @@ use super::Report;
 use super::summary::{Entry, entries, line, plain, title};
 
 /// Writes a report and its summary.
+///
+/// # Errors
+///
+/// Those of `out`.
 pub fn write(out: &mut dyn Write, report: &Report) -> io::Result<()> {
     for entry in entries(report) {
         match entry {

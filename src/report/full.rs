@@ -24,6 +24,10 @@ pub struct Look {
 }
 
 /// Writes a report and its summary.
+///
+/// # Errors
+///
+/// Those of `out`.
 pub fn write(out: &mut dyn Write, report: &Report, look: &Look) -> io::Result<()> {
     let mut options = MietteHandlerOpts::new()
         .force_graphical(true)

@@ -68,7 +68,8 @@ struct Lines {
 #[derive(Serialize)]
 struct Reason<'a> {
     line: u32,
-    reason: &'a str,
+    #[serde(rename = "reason")]
+    text: &'a str,
     mechanisms: &'a [String],
     until: Option<String>,
     source: &'static str,
@@ -84,6 +85,10 @@ struct Trouble<'a> {
 }
 
 /// Writes a report. `prefix` is the working directory from the repository's root, with `/`.
+///
+/// # Errors
+///
+/// Those of `out`.
 pub fn write(out: &mut dyn Write, report: &Report, prefix: &str) -> io::Result<()> {
     let counts = Counts::of(report);
     let mut output = Output {
@@ -154,7 +159,7 @@ fn item<'a>(file: &'a FileReport, finding: &'a Finding, fingerprint: String) -> 
         fingerprint,
         justification: finding.justification.as_ref().map(|given| Reason {
             line: source.line(given.span.start),
-            reason: &given.reason,
+            text: &given.reason,
             mechanisms: &given.mechanisms,
             until: given.until.map(|date| date.to_string()),
             source: if given.argument {

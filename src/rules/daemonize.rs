@@ -11,7 +11,7 @@ pub(super) const RULE: Rule = Rule {
     level: Level::Deny,
     summary: "the program turns itself into a daemon: a library for it, `daemon(3)`, or fork, setsid, fork",
     help: "run in the foreground and let a service manager or `owned start` keep the program; if it must daemonise itself, say why in a `detached-spawn:` comment",
-    doc: r##"## What it finds
+    doc: r#"## What it finds
 
 Programs that turn themselves, or a command, into a daemon: `daemon.DaemonContext`, `daemonize`,
 `daemonocle`, `pep3143daemon`, `celery.platforms`, `gunicorn.util.daemonize`, `daemonic_popen` of
@@ -69,7 +69,7 @@ fn start() {
 ## When it may stay
 
 In a program whose documented way to run is as a daemon, behind an option that is off by default.
-"##,
+"#,
     words: &[
         &["aemon"],
         &["setsid", "fork"],

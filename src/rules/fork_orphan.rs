@@ -9,7 +9,7 @@ pub(super) const RULE: Rule = Rule {
     level: Level::Warn,
     summary: "a child that is no longer its spawner's: a double fork without `setsid`, `CLONE_PARENT`",
     help: "keep the child and wait for it, or start it with `spawn_owned` (any program: `owned run -- CMD`) so that it dies with its owner",
-    doc: r##"## What it finds
+    doc: r#"## What it finds
 
 A fork whose parent exits at once, a second fork right after the first, and `CLONE_PARENT`, in a
 function that takes no new session or group (that would be `daemonize` or `self-detach`). A method
@@ -69,7 +69,7 @@ fn start() {
 ## When it may stay
 
 When the point is to hand the process to a reaper: a subreaper, or the init of a container.
-"##,
+"#,
     words: &[&["fork"], &["CLONE_PARENT"], &["getattr"]],
     check,
 };

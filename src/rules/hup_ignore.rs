@@ -10,7 +10,7 @@ pub(super) const RULE: Rule = Rule {
     level: Level::Warn,
     summary: "SIGHUP ignored or blocked, which children inherit and keep over exec",
     help: "handle SIGHUP instead of ignoring it (a handler is reset at exec), or restore the default in the child before it runs its program",
-    doc: r##"## What it finds
+    doc: r#"## What it finds
 
 SIGHUP set to be ignored (`signal.signal`, `libc::signal`, `sigaction`, `nix`) or blocked
 (`pthread_sigmask`), in the program or in a hook of the child, and `_bg=True` of `sh`, which does it
@@ -61,7 +61,7 @@ fn start() -> std::io::Result<()> {
 ## When it may stay
 
 In a program that is meant to go on after its terminal is gone, together with its children.
-"##,
+"#,
     words: &[
         &["SIGHUP"],
         &["_bg"],

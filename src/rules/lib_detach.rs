@@ -10,12 +10,13 @@ pub(super) const RULE: Rule = Rule {
     level: Level::Deny,
     summary: "a library call that starts its process detached, though no option says so",
     help: "end the process yourself on every way out, or start the program with `spawn_owned` (any program: `owned run -- CMD`); if it must outlive its spawner, say why in a `detached-spawn:` comment",
-    doc: r##"## What it finds
+    doc: r#"## What it finds
 
 Calls of libraries that start their process in a session or group of its own without being asked:
 kernels of `jupyter_client`, executors of `mirakuru`, `honcho`, `circus`, `asyncssh` with a
 `proxy_command`, `AutoRestartTrick` of `watchdog`, `xprocess.ensure`, the workers of `rq`, `.nohup()` of
-`plumbum`, sessions and windows of `libtmux`, and `docker` containers run detached. `debugpy.listen` leaves too, but ends with its client: it may detach.
+`plumbum`, sessions and windows of `libtmux`. `debugpy.listen` leaves too, but ends with its client: it may
+detach.
 
 `spawn_detached(command, "reason")` of `spawn_owned` and `owned … --persist REASON` are found as well:
 they carry their justification as an argument, which must be a literal and hold the rules for reasons.
@@ -63,7 +64,7 @@ fn start() -> std::io::Result<()> {
 
 When the library's process ends by itself, or is ended by a supervisor that the reason names; and with
 `spawn_detached`, whose reason is the justification.
-"##,
+"#,
     words: &[
         &["jupyter_client"],
         &["mirakuru"],
@@ -78,8 +79,6 @@ When the library's process ends by itself, or is ended by a supervisor that the 
         &["libtmux"],
         &["new_session"],
         &["debugpy"],
-        &["docker"],
-        &["containers"],
         &["spawn_owned"],
         &["owned"],
     ],
@@ -167,16 +166,6 @@ fn by_shape(call: &Call) -> Option<(Way, Certainty)> {
             Way::OtherService
         }
         "ensure" if unknown && is_starter(call) => Way::NewGroup,
-        "run" if is_docker(call) => {
-            let detach = call
-                .args
-                .iter()
-                .find(|arg| arg.name.as_deref() == Some("detach"))?;
-            if detach.value.truth() != Truth::Yes {
-                return None;
-            }
-            Way::OtherService
-        }
         _ => return None,
     };
     Some((way, Certainty::Sure))
@@ -191,12 +180,6 @@ fn is_starter(call: &Call) -> bool {
         _ => false,
     };
     text && starter
-}
-
-fn is_docker(call: &Call) -> bool {
-    call.paths
-        .iter()
-        .any(|path| path.starts_with("docker.") || path.ends_with("containers.run"))
 }
 
 /// `proxy_command=` of asyncssh.

@@ -15,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     level: Level::Deny,
     summary: "an option that starts the child in another process group, such as `process_group=0`",
     help: "leave the option out, or start the child with `spawn_owned` (any program: `owned run -- CMD`), which makes the group and ends it with its owner; if it must outlive it, say why in a `detached-spawn:` comment",
-    doc: r##"## What it finds
+    doc: r#"## What it finds
 
 An option of a spawner that puts the child in a process group of its own or in a foreign one:
 `process_group=0` of `subprocess` and its kin, `setpgroup=` of `os.posix_spawn`, `_new_group=True` of
@@ -77,7 +77,7 @@ fn start() -> std::io::Result<()> {
 
 When the spawner itself ends that group on every way out, death by SIGKILL included: a supervisor
 does, a `finally` does not.
-"##,
+"#,
     words: &[
         &["process_group"],
         &["setpgroup"],

@@ -15,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     level: Level::Deny,
     summary: "an option that starts the child in a session of its own, such as `start_new_session=True`",
     help: "leave the option out, or start the child with `spawn_owned` (any program: `owned run -- CMD`) so that it dies with its owner; if it must outlive it, say why in a `detached-spawn:` comment",
-    doc: r##"## What it finds
+    doc: r#"## What it finds
 
 An option of a spawner that makes the kernel put the child in a new session: `start_new_session=True`
 of `subprocess`, `asyncio`, `psutil`, `anyio`, `trio` and their kin (by keyword, by position, in a
@@ -73,7 +73,7 @@ fn start() -> std::io::Result<()> {
 
 When the child must outlive its spawner by design (an updater, a session manager's own child), or
 when a supervisor that is named in the reason kills it by its session.
-"##,
+"#,
     words: &[
         &["start_new_session"],
         &["_new_session"],

@@ -8,7 +8,7 @@ pub(super) const RULE: Rule = Rule {
     level: Level::Warn,
     summary: "a file or address handed to the desktop: `webbrowser.open`, `open::that`, `xdg-open`",
     help: "print the address instead, or start a named program that you own with `spawn_owned` or `owned run -- CMD`",
-    doc: r##"## What it finds
+    doc: r#"## What it finds
 
 Calls that let the desktop choose the program: `webbrowser.open`, `click.launch`, the Rust crates
 `open`, `opener` and `webbrowser`, and the commands `xdg-open`, `gio open`, `open` and their kin.
@@ -54,7 +54,7 @@ fn show() -> std::io::Result<std::fs::File> {
 ## When it may stay
 
 In a program for people at a desk: what is opened is theirs to close.
-"##,
+"#,
     words: &[
         &["webbrowser"],
         &["click"],

@@ -9,7 +9,7 @@ pub(super) const RULE: Rule = Rule {
     level: Level::Deny,
     summary: "a hook run in the child that calls `setsid`, `setpgrp` or `setpgid`, such as `preexec_fn=os.setsid`",
     help: "drop the call from the hook, or start the child with `spawn_owned` (any program: `owned run -- CMD`) so that it dies with its owner; if it must outlive it, say why in a `detached-spawn:` comment",
-    doc: r##"## What it finds
+    doc: r#"## What it finds
 
 A function that a spawner runs in the child, between fork and exec, and that leaves the session or the
 group there: `preexec_fn=`, the `initializer=` of a process pool, `os.register_at_fork(after_in_child=)`
@@ -90,7 +90,7 @@ fn start() -> std::io::Result<()> {
 
 When the child must outlive its spawner by design, or when a supervisor that is named in the reason
 ends its session or group.
-"##,
+"#,
     words: &[
         &["setsid"],
         &["setpgrp"],

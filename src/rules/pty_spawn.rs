@@ -10,7 +10,7 @@ pub(super) const RULE: Rule = Rule {
     level: Level::Warn,
     summary: "a child on a pseudo-terminal, in a session that ends with the terminal unless SIGHUP is ignored",
     help: "keep SIGHUP in force in the child, close the terminal on every way out, or use pipes instead of a terminal",
-    doc: r##"## What it finds
+    doc: r#"## What it finds
 
 Spawns on a pseudo-terminal: `pty.fork`, `pty.spawn`, `os.forkpty`, `os.login_tty`, `pexpect`,
 `ptyprocess`, `pty=True` of `invoke` and `fabric`, `_tty_in=True` of `sh`, `usePTY` of Twisted; in Rust
@@ -60,7 +60,7 @@ fn start() -> std::io::Result<()> {
 ## When it may stay
 
 When the program needs a terminal and honours SIGHUP; a test of a terminal program is the usual case.
-"##,
+"#,
     words: &[
         &["pty"],
         &["Pty"],

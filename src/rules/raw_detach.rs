@@ -11,7 +11,7 @@ pub(super) const RULE: Rule = Rule {
     level: Level::Deny,
     summary: "`setsid` and its kin through ctypes, cffi, `extern`, `dlsym`, `syscall` or assembly",
     help: "drop the call, or start the child with `spawn_owned` (any program: `owned run -- CMD`) so that it dies with its owner; if it must outlive it, say why in a `detached-spawn:` comment",
-    doc: r##"## What it finds
+    doc: r#"## What it finds
 
 `setsid`, `setpgid`, `setpgrp` and `daemon` reached below the usual libraries: through `ctypes`, `cffi`,
 a declaration in an `extern` block (`#[link_name]` included), `dlsym`, `syscall(SYS_setsid)` or its
@@ -70,7 +70,7 @@ fn session() -> i32 {
 ## When it may stay
 
 In a crate that implements the call itself, such as a binding to the C library.
-"##,
+"#,
     words: &[
         &["setsid"],
         &["setpgrp"],

@@ -9,7 +9,7 @@ pub(super) const RULE: Rule = Rule {
     level: Level::Deny,
     summary: "`setsid`, `setpgrp` or `setpgid` called by the program itself or after a fork",
     help: "stay in the spawner's session and group, and let `spawn_owned` or `owned run -- CMD` make and end groups; if the process must outlive its spawner, say why in a `detached-spawn:` comment",
-    doc: r##"## What it finds
+    doc: r#"## What it finds
 
 A call of `os.setsid`, `os.setpgrp` or `os.setpgid`, or of the same through `posix`, `libc`, `nix`,
 `rustix` and `fork`, under any name they were imported with: in the program itself, in a child after
@@ -62,7 +62,7 @@ fn start() -> nix::Result<()> {
 
 In a program whose task is a session or group of its own: a shell with job control, a terminal, a
 supervisor that ends what it leads.
-"##,
+"#,
     words: &[&["setsid"], &["setpgrp"], &["setpgid"], &["getattr"]],
     check,
 };

@@ -14,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-const DOC: &str = r##"## What it finds
+const DOC: &str = r#"## What it finds
 
 `&` behind a command, list or group of a shell text, zsh's `&!` and `&|`, and `disown`. A `&` that is
 an argument, is quoted, or stands in `&&`, `2>&1` or `&>` is not found.
@@ -60,7 +60,7 @@ fn main() {
 ## When it may stay
 
 When the same text waits for it, or when the group is ended as a whole.
-"##;
+"#;
 
 fn check(facts: &Facts) -> Vec<Hit> {
     shell::hits(facts, find)

@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-const DOC: &str = r##"## What it finds
+const DOC: &str = r#"## What it finds
 
 Programs that make daemons of others: `daemonize`, `daemon`, `start-stop-daemon -b`, `sudo -b`, `dtach -n`,
 `openvt`. Servers that go to the background: by a flag (`gunicorn -D`, `celery worker -D`, `celery multi
@@ -66,7 +66,7 @@ fn main() {
 ## When it may stay
 
 When the program installs or starts a service of the machine, and something else stops it. Say what.
-"##;
+"#;
 
 const DAEMON: Way = Way::Daemonised;
 
@@ -96,16 +96,14 @@ fn by_flag(command: &Command) -> Option<Vec<Sign>> {
         "gunicorn" => either("D", &["--daemon"]),
         "celery" => celery(command),
         "uwsgi" => either("d", &["--daemonize", "--daemonize2"]),
-        "circusd" => long(&["--daemon"]),
-        "zdaemon" | "zdaemonctl" => verb(command, &["start", "restart"]),
+        "circusd" | "gpg-agent" => long(&["--daemon"]),
+        "zdaemon" | "zdaemonctl" | "forever" => verb(command, &["start", "restart"]),
         "redis-server" | "valkey-server" => redis(args),
         "dbus-daemon" => long(&["--fork"]),
-        "gpg-agent" => long(&["--daemon"]),
         "emacs" => long(&["--daemon", "--bg-daemon"]),
         "pm2" if long(&["--no-daemon", "--attach"]).is_none() => {
             verb(command, &["start", "restart", "reload", "resurrect"])
         }
-        "forever" => verb(command, &["start", "restart"]),
         "adb" => verb(command, &["start-server"]),
         "sccache" => long(&["--start-server"]),
         _ => return None,

@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-const DOC: &str = r##"## What it finds
+const DOC: &str = r#"## What it finds
 
 A shell that gives each job a process group: `set -m` and `set -o monitor`, `bash -m`, `ksh -m`,
 `tcsh -c '… &'`, fish with full job control. And programs that make a group for what they run:
@@ -35,14 +35,14 @@ command line of bash, dash, zsh and busybox. Those are reported as "may".
 ```python
 import subprocess
 
-subprocess.Popen(["bash", "-c", "set -m; sleep 60 & wait"])  #~ shell-new-group
+subprocess.Popen(["bash", "-c", "set -m; sleep 60 & wait"])  #~ shell-new-group, shell-background
 ```
 
 ```rust
 use std::process::Command;
 
 fn main() {
-    Command::new("mksh").args(["-m", "-c", "sleep 60 & wait"]).spawn().unwrap(); //~ shell-new-group
+    Command::new("mksh").args(["-m", "-c", "sleep 60 & wait"]).spawn().unwrap(); //~ shell-new-group, shell-background
 }
 ```
 
@@ -65,7 +65,7 @@ fn main() {
 ## When it may stay
 
 When the text ends its own jobs however it ends itself, or when they must outlive it. Say which.
-"##;
+"#;
 
 fn check(facts: &Facts) -> Vec<Hit> {
     shell::hits(facts, find)

@@ -15,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-const DOC: &str = r##"## What it finds
+const DOC: &str = r#"## What it finds
 
 `nohup CMD` in command position, and `trap '' HUP` (also `SIGHUP` and `1`), which every later command
 inherits. `disown` and zsh's `&!` change nothing outside job control: see `shell-background`.
@@ -61,7 +61,7 @@ fn main() {
 ## When it may stay
 
 When the command must live on after its terminal closes and something else ends it. Say what.
-"##;
+"#;
 
 fn check(facts: &Facts) -> Vec<Hit> {
     shell::hits(facts, find)

@@ -17,7 +17,7 @@ pub(super) const RULE: Rule = Rule {
 /// Letters of options of `ssh` that take a value.
 pub(super) const VALUED: &str = "BbcDEeFIiJLlmOopQRSWw";
 
-const DOC: &str = r##"## What it finds
+const DOC: &str = r#"## What it finds
 
 `ssh HOST CMD` in command position. A login without a command, a tunnel (`-N`), `scp` and `git` are
 not found. With `-t` a terminal ties the command to the client: then it only may stay.
@@ -63,7 +63,7 @@ fn main() {
 ## When it may stay
 
 When the command ends by itself, or something on the other machine ends it. Say what.
-"##;
+"#;
 
 fn check(facts: &Facts) -> Vec<Hit> {
     shell::hits(facts, find)
@@ -86,7 +86,8 @@ fn find(command: &Command) -> Vec<Sign> {
         return Vec::new();
     }
     let tied = flags.iter().any(|word| flag(word, VALUED, "t", &[]));
-    let unknown = remote.iter().all(is_hole);
+    // A spread list may be empty: then what stands before it may be all there is.
+    let unknown = remote.iter().all(|word| is_hole(word) && word.text.chars().count() > 1);
     let certainty = if tied || unknown {
         Certainty::May
     } else {

@@ -1,8 +1,9 @@
 //! Rule `shell-service`: work that is handed to a server of another tree of processes.
 
+use super::names::last;
 use super::shell::{self, Sign, is_hole, is_option, options, sure};
 use super::{Certainty, Hit, Level, Rule, Way};
-use crate::facts::{Command, Facts, Word};
+use crate::facts::{Arg, Call, Command, Facts, Truth, Word};
 
 pub(super) const RULE: Rule = Rule {
     id: "shell-service",
@@ -14,12 +15,13 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-const DOC: &str = r##"## What it finds
+const DOC: &str = r#"## What it finds
 
 Commands that ask a server to run something: `tmux new-session` (attached too), `new-window`,
 `split-window`, `send-keys` and kin, `screen -dm`, `byobu`, `at`, `batch`, `crontab FILE`,
 `systemd-run`, `systemctl start`, `service X start`, `docker|podman|nerdctl run -d`,
-`docker compose up -d`, `docker exec -d`, `kubectl run`, `launchctl submit|bootstrap|load|start`.
+`docker compose up -d`, `docker exec -d`, `kubectl run`, `launchctl submit|bootstrap|load|start`;
+and `containers.run(…, detach=True)` of the `docker` and `podman` packages.
 What only asks or ends (`tmux ls`, `at -l`, `systemctl stop`) is not found.
 
 ## Why it matters
@@ -63,10 +65,30 @@ fn main() {
 ## When it may stay
 
 When handing it over is the point (a deployment, a scheduler), and something else ends it. Say what.
-"##;
+"#;
 
 fn check(facts: &Facts) -> Vec<Hit> {
-    shell::hits(facts, find)
+    let calls = facts.calls.iter().filter_map(by_client);
+    shell::hits(facts, find).into_iter().chain(calls).collect()
+}
+
+/// `containers.run(…, detach=True)` of a client for docker or podman.
+fn by_client(call: &Call) -> Option<Hit> {
+    let is_client = |path: &String| {
+        let client = path.starts_with("docker.") || path.starts_with("podman.");
+        path.ends_with("containers.run") || (client && last(path) == "run")
+    };
+    if !call.paths.iter().any(is_client) {
+        return None;
+    }
+    let named = |arg: &&Arg| arg.name.as_deref() == Some("detach");
+    let detach = &call.args.iter().find(named)?.value;
+    let hit = Hit::new(call.act, call.evidence, Way::OtherService);
+    match detach.truth() {
+        Truth::Yes => Some(hit),
+        Truth::Maybe => Some(hit.with(Certainty::May)),
+        Truth::No => None,
+    }
 }
 
 fn find(command: &Command) -> Vec<Sign> {

@@ -14,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-const DOC: &str = r##"## What it finds
+const DOC: &str = r#"## What it finds
 
 A program in command position that puts what it runs into a session of its own: `setsid`,
 `busybox setsid`, `s6-setsid`, `chpst -P`, `pgrphack`, `bwrap --new-session`,
@@ -64,7 +64,7 @@ fn main() {
 
 When the process must outlive its spawner, as an updater does that replaces it, or when another
 supervisor adopts it. Say which.
-"##;
+"#;
 
 fn check(facts: &Facts) -> Vec<Hit> {
     shell::hits(facts, find)

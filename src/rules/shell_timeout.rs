@@ -14,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-const DOC: &str = r##"## What it finds
+const DOC: &str = r#"## What it finds
 
 `timeout N CMD` in command position without `--foreground`.
 
@@ -59,7 +59,7 @@ fn main() {
 ## When it may stay
 
 When the limit is short, or when the command starts children of its own that must end with it.
-"##;
+"#;
 
 fn check(facts: &Facts) -> Vec<Hit> {
     shell::hits(facts, find)

@@ -138,7 +138,7 @@ fn bad_examples_have_the_words_that_let_a_file_in() {
         let rule = ALL.iter().find(|rule| rule.id == fence.rule).unwrap();
         let has = |group: &&[&str]| group.iter().all(|word| fence.text.contains(word));
         assert!(
-            rule.words.iter().any(|group| has(&group)),
+            rule.words.iter().any(has),
             "{}:\n{}",
             fence.rule,
             fence.text
@@ -148,16 +148,16 @@ fn bad_examples_have_the_words_that_let_a_file_in() {
 
 #[test]
 fn examples_are_found_where_they_say_so() {
-    let mut wrong = String::new();
+    let mut wrong = Vec::new();
     for fence in ALL.iter().flat_map(|rule| fences(rule)) {
         let (expected, found) = (expected(&fence), found(&fence));
         assert_eq!(fence.bad, !expected.is_empty(), "{}: markers", fence.rule);
         if expected != found {
-            wrong += &format!(
-                "{}: expected {expected:?}, found {found:?}\n{}\n",
+            wrong.push(format!(
+                "{}: expected {expected:?}, found {found:?}\n{}",
                 fence.rule, fence.text
-            );
+            ));
         }
     }
-    assert!(wrong.is_empty(), "{wrong}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -10,7 +10,7 @@ pub(super) const RULE: Rule = Rule {
     level: Level::Deny,
     summary: "Windows creation flags that leave the console, the group or the job, `P_DETACH`, `start`",
     help: "leave the flag out, or put the child into a job object that ends it with its owner; if it must outlive it, say why in a `detached-spawn:` comment",
-    doc: r##"## What it finds
+    doc: r#"## What it finds
 
 Creation flags with one of the bits `DETACHED_PROCESS` (8), `CREATE_NEW_PROCESS_GROUP` (0x200) and
 `CREATE_BREAKAWAY_FROM_JOB` (0x01000000), by name or by number, in Python (`creationflags=`) and Rust
@@ -65,7 +65,7 @@ fn start() -> std::io::Result<()> {
 
 When the child must outlive its spawner by design, or when the group is made only to send it
 `CTRL_BREAK_EVENT` and a job object ends it.
-"##,
+"#,
     words: &[
         &["creationflags"],
         &["creation_flags"],

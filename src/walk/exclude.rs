@@ -11,7 +11,11 @@ use super::Place;
 pub struct Excludes(Gitignore);
 
 impl Excludes {
-    /// Reads globs; the error says which one is none.
+    /// Reads globs.
+    ///
+    /// # Errors
+    ///
+    /// Says which one is none.
     pub fn new(globs: &[String]) -> Result<Self, String> {
         let mut builder = GitignoreBuilder::new("");
         for glob in globs {

@@ -34,6 +34,12 @@ impl Place {
     /// How `path` is shown: relative to the working directory if it is in the same repository,
     /// else as it was given. Names that are no Unicode are shown with U+FFFD.
     pub fn shown(&self, path: &Path) -> String {
+        // What is named below the working directory is shown as it is named, through links too.
+        let below = path.strip_prefix(&self.cwd).unwrap_or(path);
+        let plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+        if below.components().all(plain) {
+            return slashed(below);
+        }
         let full = self.full(path);
         if let Ok(inside) = full.strip_prefix(&self.cwd) {
             return if inside.as_os_str().is_empty() {

@@ -176,7 +176,7 @@ pub(super) fn words(value: &Value, span: Span) -> Vec<Word> {
             .iter()
             .flat_map(|item| {
                 if item.spread {
-                    vec![hole(item.span)]
+                    vec![any_number(item.span)]
                 } else {
                     word(&item.value, item.span)
                 }
@@ -220,6 +220,14 @@ fn place(text: &crate::facts::Text, otherwise: Span) -> Span {
         otherwise
     } else {
         text.span(0, text.text.len())
+    }
+}
+
+/// A spread list, which may be any number of words: two holes, where an unknown word is one.
+fn any_number(span: Span) -> Word {
+    Word {
+        text: String::from_iter([HOLE, HOLE]),
+        ..hole(span)
     }
 }
 

@@ -1,8 +1,11 @@
 //! Positions of well-known functions that have a name: `Popen`'s sixteenth is `start_new_session`.
 
+/// Names of positions.
+type Named = &'static [(usize, &'static str)];
+
 /// Last names of functions, and the options at their positions (from 0, the object not counted).
 /// Sources: the Python library reference and the packages' own signatures.
-const POSITIONS: &[(&[&str], &[(usize, &str)])] = &[
+const POSITIONS: &[(&[&str], Named)] = &[
     (
         &[
             "subprocess.Popen",

@@ -264,7 +264,7 @@ impl Pass<'_> {
                     match &import.name {
                         Some(name) => {
                             self.spaces
-                                .bind(space, name, Binding::Import(import.path.clone()))
+                                .bind(space, name, Binding::Import(import.path.clone()));
                         }
                         None => self.spaces.list[space].stars.push(import.path.clone()),
                     }
@@ -328,7 +328,9 @@ impl Pass<'_> {
                 self.spaces.bind(space, &hidden, Binding::Code(inner));
             }
             self.spaces.list[inner].class = Some(space);
-            self.spaces.list[inner].self_name = first;
+            // A function of a Rust module, or of a type, has no object.
+            let has_object = method || self.spaces.language == Language::Python;
+            self.spaces.list[inner].self_name = first.filter(|_| has_object);
         }
         self.params(&function.params, inner, space);
         self.declare(body, inner);

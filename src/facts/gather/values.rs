@@ -1,9 +1,11 @@
 //! What an expression may be when the program runs, as far as this file says.
 
+mod calls;
+
 use super::File;
 use super::spaces::Binding;
-use crate::facts::tree::{Arg as TreeArg, Form, Id, Kind, Op, Piece, Spread};
-use crate::facts::{Arg, HOLE, Item, Text, Value};
+use crate::facts::tree::{Id, Kind, Op, Piece};
+use crate::facts::{HOLE, Item, Text, Value};
 use crate::source::Language;
 
 /// Alternatives beyond this many are not told apart.
@@ -296,115 +298,6 @@ impl File<'_> {
             Op::Unequal => not(&super::fold::same_platform(&left, &right)),
             Op::Other => Value::Unknown,
         }
-    }
-
-    /// The arguments of a call, evaluated; those in a spread list that is known are spelled out.
-    pub(super) fn args(&self, args: &[TreeArg], space: usize) -> Vec<Arg> {
-        let mut found = Vec::new();
-        for arg in args.iter().take(MAX_ITEMS) {
-            let value = self.value(arg.value, space);
-            match (arg.spread, value) {
-                (Spread::List, Value::List(items)) => {
-                    found.extend(items.into_iter().map(|item| Arg {
-                        name: None,
-                        spread: if item.spread {
-                            Spread::List
-                        } else {
-                            Spread::No
-                        },
-                        value: item.value,
-                        span: item.span,
-                    }))
-                }
-                (spread, value) => found.push(Arg {
-                    name: arg.name.clone(),
-                    spread,
-                    value,
-                    span: arg.span,
-                }),
-            }
-        }
-        found
-    }
-
-    fn call_value(&self, callee: Id, args: &[TreeArg], form: Form, space: usize) -> Value {
-        let called = self.value(callee, space);
-        let args = self.args(args, space);
-        if let Some(value) = super::fold::known_call(self, callee, &called, &args, space) {
-            return value;
-        }
-        if form != Form::Call {
-            return match &called {
-                Value::Path(paths) => Value::Made(format!("{}()", paths[0].trim_end_matches('!'))),
-                _ => Value::Unknown,
-            };
-        }
-        let made = called.each().into_iter().map(|value| match value {
-            Value::Path(paths) => paths.first().map_or(Value::Unknown, |path| self.made(path)),
-            Value::Made(path) => Value::Made(path.clone()),
-            Value::Code(scope) => self.returned(*scope),
-            _ => self.method_of_unknown(callee, space),
-        });
-        one_of(made.collect())
-    }
-
-    /// A method of a made value gives the same value again, as builders do.
-    fn method_of_unknown(&self, callee: Id, space: usize) -> Value {
-        match &self.node(callee).kind {
-            Kind::Attr {
-                base, path: false, ..
-            } => match self.value(*base, space) {
-                Value::Made(path) => Value::Made(path),
-                _ => Value::Unknown,
-            },
-            _ => Value::Unknown,
-        }
-    }
-
-    /// What calling `path` makes; see the table in `facts`.
-    fn made(&self, path: &str) -> Value {
-        // A method in a chain: the chain keeps its root.
-        if let Some(end) = path.rfind("().").or_else(|| path.rfind("[].")) {
-            return Value::Made(path[..end + 2].to_owned());
-        }
-        if self.source.language == Language::Rust
-            && let Some((owner, _)) = path.rsplit_once('.')
-            && owner
-                .rsplit('.')
-                .next()
-                .is_some_and(|name| name.starts_with(char::is_uppercase))
-        {
-            return Value::Made(format!("{owner}()"));
-        }
-        Value::Made(format!("{path}()"))
-    }
-
-    /// A value of the type that `path` names. A bare Rust name that nothing binds is a type
-    /// parameter: it may be any type.
-    fn instance_of(&self, path: &Value) -> Value {
-        let Value::Path(paths) = path else {
-            return Value::Unknown;
-        };
-        match paths.first() {
-            Some(path) if path.contains('.') || self.source.language == Language::Python => {
-                Value::Made(format!("{path}()"))
-            }
-            _ => Value::Unknown,
-        }
-    }
-
-    /// What a function of this file may return.
-    fn returned(&self, scope: crate::facts::ScopeId) -> Value {
-        let Some(space) = self.spaces.of_scope(scope) else {
-            return Value::Unknown;
-        };
-        let returns = &self.spaces.list[space].returns;
-        let values: Vec<Value> = returns
-            .iter()
-            .take(MAX_CHOICES)
-            .map(|id| self.value(*id, space))
-            .collect();
-        one_of(values)
     }
 }
 

@@ -277,9 +277,23 @@ impl<'a> Build<'a> {
         self.tree.statements.sort_by_key(|own| order(own.span));
         self.tree.comments.sort_by_key(|own| order(own.span));
         self.tree.docs.sort_by_key(|own| order(*own));
+        // A file is all of its text, whatever its first statement is.
+        self.tree.nodes[root.0 as usize].span = Span::new(0, self.text.len());
         self.tree.root = Some(root);
         self.tree.fault = fault;
         self.tree
+    }
+}
+
+/// `import a.b as c` binds `c` to `a.b`; `import a.b` binds `a` to `a`.
+pub(super) fn import(path: String, alias: Option<String>) -> Import {
+    if alias.is_some() {
+        return Import { path, name: alias };
+    }
+    let first = path.split('.').next().unwrap_or_default().to_owned();
+    Import {
+        path: first.clone(),
+        name: Some(first),
     }
 }
 

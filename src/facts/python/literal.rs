@@ -113,9 +113,8 @@ fn special(rest: &str, literal: Literal) -> Option<(String, usize)> {
 fn escape(rest: &str, second: u8, bytes: bool) -> Option<(String, usize)> {
     let own = |text: &str| Some((text.to_owned(), 2));
     match second {
-        b'\n' => own(""),
         b'\r' if rest.as_bytes().get(2) == Some(&b'\n') => Some((String::new(), 3)),
-        b'\r' => own(""),
+        b'\n' | b'\r' => own(""),
         b'\\' => own("\\"),
         b'\'' => own("'"),
         b'"' => own("\""),

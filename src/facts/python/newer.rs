@@ -88,9 +88,8 @@ fn loops(rest: &[u8]) -> bool {
     for (at, byte) in rest.iter().enumerate().take(400) {
         match byte {
             b'[' | b'(' | b'{' => depth += 1,
-            b']' | b')' | b'}' if depth == 0 => return false,
+            b']' | b')' | b'}' | b',' if depth == 0 => return false,
             b']' | b')' | b'}' => depth -= 1,
-            b',' if depth == 0 => return false,
             b' ' if depth == 0
                 && rest
                     .get(at..)

@@ -6,46 +6,44 @@ mod expressions;
 mod imports;
 mod loops;
 mod params;
+mod parts;
 mod patterns;
 mod recovery;
 mod statements;
 
 use std::collections::VecDeque;
-use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
 
-use tree_sitter::{Node, ParseOptions, Parser};
+use tree_sitter::Node;
 
 use super::build::{Build, DEEPEST, SHALLOW};
 use crate::facts::tree::{Fault, Id, Kind, Tree};
 use crate::source::Span;
 
-/// Its recovery from garbage can take minutes.
-const BUDGET: Duration = Duration::from_secs(2);
-
 /// Reads `code`, a copy of `text` of the same length in which something may be blanked out. Never
 /// refuses: what it does not understand is the tree's fault.
 pub(super) fn read(text: &str, code: &str) -> Tree {
     let code = plain(code);
-    let Some(parsed) = parse(&code) else {
-        let why = "not understood within the time that is given to a file".to_owned();
-        let mut build = Build::new(text);
-        let root = build.nothing(Span::default());
-        return build.finish(
-            root,
-            Some(Fault {
-                at: Span::default(),
-                why,
-            }),
-        );
-    };
+    let parts = parts::parse(&code);
     let mut tolerant = Tolerant {
         b: Build::new(text),
         late: VecDeque::new(),
     };
-    let fault = tolerant.scan(parsed.root_node()).or_else(|| null(text));
-    let root = tolerant.module(parsed.root_node());
-    tolerant.b.finish(root, fault)
+    let mut fault = None;
+    let mut nodes = Vec::new();
+    for part in &parts.trees {
+        let own = tolerant.scan(part.root_node());
+        fault = fault.or(own);
+        nodes.extend(children(part.root_node()).iter().map(|child| child.node));
+    }
+    let late = parts.unread.map(|at| Fault {
+        at: Span::new(at, at),
+        why: "not understood within the time that is given to a file".to_owned(),
+    });
+    let end = Span::new(text.len(), text.len());
+    let (root, _) = tolerant.block_of(&nodes, end, true);
+    tolerant
+        .b
+        .finish(root, fault.or(late).or_else(|| null(text)))
 }
 
 /// The text as tree-sitter can take it: its grammar knows no lone CR and no NUL.
@@ -62,24 +60,6 @@ fn plain(code: &str) -> Vec<u8> {
         }
     }
     bytes
-}
-
-fn parse(code: &[u8]) -> Option<tree_sitter::Tree> {
-    let mut parser = Parser::new();
-    parser
-        .set_language(&tree_sitter_python::LANGUAGE.into())
-        .ok()?;
-    let start = Instant::now();
-    let mut in_time = |_: &tree_sitter::ParseState| {
-        if start.elapsed() > BUDGET {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    };
-    let options = ParseOptions::new().progress_callback(&mut in_time);
-    let mut rest = |at: usize, _| code.get(at..).unwrap_or_default();
-    parser.parse_with_options(&mut rest, None, Some(options))
 }
 
 fn null(text: &str) -> Option<Fault> {
@@ -108,7 +88,7 @@ fn span(node: Node<'_>) -> Span {
 }
 
 /// The children of `node` in order, without comments. One cursor: `Node::child` is linear.
-fn children<'a>(node: Node<'a>) -> Vec<Child<'a>> {
+fn children(node: Node<'_>) -> Vec<Child<'_>> {
     let mut cursor = node.walk();
     let mut found = Vec::new();
     let mut more = cursor.goto_first_child();
@@ -126,9 +106,9 @@ fn children<'a>(node: Node<'a>) -> Vec<Child<'a>> {
 }
 
 /// The named children of `node`.
-fn named<'a>(node: Node<'a>) -> Vec<Node<'a>> {
+fn named(node: Node<'_>) -> Vec<Node<'_>> {
     let all = children(node).into_iter().map(|child| child.node);
-    all.filter(|node| node.is_named()).collect()
+    all.filter(Node::is_named).collect()
 }
 
 /// The first child in `field`.
@@ -199,16 +179,6 @@ impl<'a> Tolerant<'a> {
         Fault { at, why }
     }
 
-    fn module(&mut self, root: Node<'a>) -> Id {
-        let all = children(root)
-            .into_iter()
-            .map(|child| child.node)
-            .collect::<Vec<_>>();
-        let end = root.end_byte();
-        let (id, _) = self.block_of(&all, Span::new(end, end), true);
-        id
-    }
-
     /// A body: its block, and where its last statement ends. An empty one stands at `fallback`.
     fn block(&mut self, body: Option<Node<'a>>, fallback: u32, documented: bool) -> (Id, u32) {
         let nodes = body.map(named).unwrap_or_default();
@@ -232,7 +202,7 @@ impl<'a> Tolerant<'a> {
             self.late.extend(nodes);
         } else {
             self.b.depth += 1;
-            if self.is_error_run(nodes) {
+            if Self::is_error_run(nodes) {
                 self.recover(nodes, &mut out);
             } else {
                 for node in nodes {

@@ -146,7 +146,7 @@ impl Reader<'_> {
         let mut lowered = Vec::new();
         for (index, arg) in args.iter().enumerate() {
             let text = matches!(arg, Expr::Lit(own) if matches!(own.lit, syn::Lit::Str(_)));
-            if format.is_none() && text && format::formats(name) {
+            if format.is_none() && text && formats(name) {
                 format = Some(index);
             }
             lowered.push(self.macro_argument(arg));

@@ -205,7 +205,7 @@ impl Reader<'_> {
                     continue;
                 }
                 Class::Sign if token.sign == b'|' => {
-                    bars = !bars && (at == start || self.lexed.word(at - 1) == Some("move"))
+                    bars = !bars && (at == start || self.lexed.word(at - 1) == Some("move"));
                 }
                 Class::Sign if token.sign == b';' || (token.sign == b',' && !bars) => {
                     parts.push((start, at));

@@ -2,6 +2,7 @@
 
 use super::{Char, Token, cover, string};
 use crate::facts::Word;
+use crate::source::Span;
 
 /// Whether `name` is a Python interpreter: `python`, `python3.11`, `pypy3`, `python3.13t`.
 pub(super) fn is_python(name: &str) -> bool {
@@ -32,7 +33,7 @@ pub(super) fn given(name: &str, words: &[Token], stdin: Option<&[Char]>) -> Opti
     let at = args
         .iter()
         .position(|arg| takes_code(&arg.text(), short, long))?;
-    args.get(at + 1).map(Token::word)
+    args.get(at + 1).map(whole)
 }
 
 /// Whether the next word is program text: `-e`, `-we`, `--eval`.
@@ -67,7 +68,7 @@ fn python(args: &[Token], stdin: Option<&[Char]>) -> Option<Word> {
         };
         let rest = letters.get(index + 1..).unwrap_or_default();
         match (letters.as_bytes().get(index), rest.is_empty()) {
-            (Some(b'c'), true) => return args.get(at + 1).map(Token::word),
+            (Some(b'c'), true) => return args.get(at + 1).map(whole),
             (Some(b'c'), false) => return Some(tail(arg, index + 2)),
             (Some(b'm'), _) => return None,
             (_, true) => at += 2,
@@ -85,10 +86,37 @@ fn tail(token: &Token, skip: usize) -> Word {
     word(token.chars.get(skip..).unwrap_or_default(), token.span)
 }
 
-fn word(chars: &[Char], span: crate::source::Span) -> Word {
+fn whole(token: &Token) -> Word {
+    word(&token.chars, token.span)
+}
+
+fn word(chars: &[Char], span: Span) -> Word {
     Word {
         text: string(chars),
         span: cover(chars).unwrap_or(span),
-        parts: Vec::new(),
+        parts: parts(chars),
     }
+}
+
+/// Where the text is written, as in `Text::parts`: characters that stand side by side are one part.
+fn parts(chars: &[Char]) -> Vec<(usize, Span)> {
+    let mut parts: Vec<(usize, Span)> = Vec::new();
+    let mut at = 0;
+    for own in chars {
+        let length = own.ch.len_utf8();
+        match parts.last_mut() {
+            Some((from, span))
+                if own.span.len() == length
+                    && span.end == own.span.start
+                    && span.len() == at - *from =>
+            {
+                span.end = own.span.end;
+            }
+            // What an escape gave has no places of its own.
+            Some((_, span)) if *span == own.span => {}
+            _ => parts.push((at, own.span)),
+        }
+        at += length;
+    }
+    parts
 }

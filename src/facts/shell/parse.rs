@@ -303,9 +303,9 @@ fn written(reader: &mut Reader, words: &[Token], stdin: Option<Vec<Char>>) -> Op
         "echo" | "printf" => Some(joined(args.iter().skip_while(|arg| is_echo_option(arg)))),
         "cat" if args.iter().all(|arg| arg.text() == "-") => stdin,
         "export" | "readonly" | "local" | "declare" | "typeset" => {
-            args.iter().for_each(|arg| {
+            for arg in args {
                 assign(reader, arg);
-            });
+            }
             None
         }
         _ => None,

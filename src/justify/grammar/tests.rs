@@ -119,7 +119,7 @@ fn near_misses() {
     for (text, said) in cases {
         match read(text) {
             Reading::Malformed(malformed) => {
-                assert!(malformed.message.contains(said), "{text}: {malformed:?}")
+                assert!(malformed.message.contains(said), "{text}: {malformed:?}");
             }
             other => panic!("{text:?} is {other:?}"),
         }

@@ -123,9 +123,8 @@ fn chain_around(source: &Source, evidence: Span) -> Span {
         let (piece, end) = step(source, at);
         match piece {
             Piece::Open => depth += 1,
-            Piece::Close if depth == 0 => break,
+            Piece::Close | Piece::Other(',' | ';') if depth == 0 => break,
             Piece::Close => depth -= 1,
-            Piece::Other(',' | ';') if depth == 0 => break,
             _ => {}
         }
         if piece != Piece::Blank {

@@ -85,7 +85,7 @@ impl Build<'_> {
     /// Adds a parameter.
     pub(in crate::facts::python) fn param(
         &mut self,
-        param: Param,
+        param: &Param,
         annotation: Option<Id>,
         params: &mut Vec<Param>,
         extras: &mut Vec<Id>,
@@ -96,7 +96,7 @@ impl Build<'_> {
         params.push(Param {
             name: normal(&param.name),
             annotation: path,
-            ..param
+            ..*param
         });
     }
 }

@@ -145,6 +145,6 @@ impl<'a> Strict<'a> {
             span: whole,
             spread,
         };
-        self.b.param(param, annotation, params, extras);
+        self.b.param(&param, annotation, params, extras);
     }
 }

@@ -52,6 +52,10 @@ impl<'a> Strict<'a> {
         id
     }
 
+    #[expect(
+        clippy::too_many_lines,
+        reason = "a few lines for each kind of expression"
+    )]
     fn shallow(&mut self, value: &'a Expr, whole: Span) -> Id {
         let kind = match value {
             Expr::BoolOp(own) => Kind::Choice(self.values(&own.values)),

@@ -2,7 +2,7 @@
 
 use rustpython_parser::ast::{self, ExceptHandler, Expr, Ranged, Stmt};
 
-use super::super::build::DEEPEST;
+use super::super::build::{self, DEEPEST};
 use super::super::tokens::span;
 use super::definitions::Def;
 use super::{Strict, normal};
@@ -10,10 +10,6 @@ use crate::facts::tree::{Id, Import, Kind};
 use crate::source::Span;
 
 impl<'a> Strict<'a> {
-    #[expect(
-        clippy::too_many_lines,
-        reason = "one line or two for each kind of statement"
-    )]
     pub(super) fn statement(&mut self, statement: &'a Stmt, out: &mut Vec<Id>) {
         let whole = span(statement.range());
         let id = match statement {
@@ -146,9 +142,11 @@ impl<'a> Strict<'a> {
             }
             Stmt::Expr(own) => self.value(&own.value),
             Stmt::Break(_) | Stmt::Continue(_) => self.b.add(Kind::Leave(None), whole),
-            Stmt::Global(_) | Stmt::Nonlocal(_) | Stmt::Pass(_) => self.b.nothing(whole),
+            Stmt::Global(_)
+            | Stmt::Nonlocal(_)
+            | Stmt::Pass(_)
             // The caller takes these.
-            Stmt::FunctionDef(_)
+            | Stmt::FunctionDef(_)
             | Stmt::AsyncFunctionDef(_)
             | Stmt::ClassDef(_)
             | Stmt::For(_)
@@ -277,10 +275,23 @@ impl<'a> Strict<'a> {
         self.b.add(Kind::Other(parts), whole)
     }
 
+    /// What is matched. The parser lets `a, b` without brackets be as long as its statement.
+    fn subject(&mut self, subject: &'a Expr, whole: Span) -> Id {
+        let id = self.value(subject);
+        if let Expr::Tuple(own) = subject
+            && span(own.range).start == whole.start
+            && let Some((first, last)) = own.elts.first().zip(own.elts.last())
+        {
+            let ends = (span(first.range()), span(last.range()));
+            self.b.tree.nodes[id.0 as usize].span = ends.0.to(ends.1);
+        }
+        id
+    }
+
     fn choice(&mut self, own: &'a ast::StmtMatch) -> Id {
         let whole = span(own.range);
         self.compound(whole.start, whole.start, whole.end);
-        let subject = self.value(&own.subject);
+        let subject = self.subject(&own.subject, whole);
         let mut arms = Vec::new();
         for case in &own.cases {
             let Some(clause) = self.open_clause(&case.body) else {
@@ -353,19 +364,7 @@ impl<'a> Strict<'a> {
 
 fn import(own: &ast::Alias) -> Import {
     let path = normal(&own.name);
-    match &own.asname {
-        Some(name) => Import {
-            path,
-            name: Some(normal(name)),
-        },
-        None => {
-            let first = path.split('.').next().unwrap_or_default().to_owned();
-            Import {
-                path: first.clone(),
-                name: Some(first),
-            }
-        }
-    }
+    build::import(path, own.asname.as_ref().map(normal))
 }
 
 fn import_from(own: &ast::StmtImportFrom) -> Vec<Import> {
@@ -374,12 +373,6 @@ fn import_from(own: &ast::StmtImportFrom) -> Vec<Import> {
     base.push_str(&own.module.as_ref().map(normal).unwrap_or_default());
     own.names
         .iter()
-        .map(|own| {
-            super::super::build::imported(
-                &base,
-                &normal(&own.name),
-                own.asname.as_ref().map(normal),
-            )
-        })
+        .map(|own| build::imported(&base, &normal(&own.name), own.asname.as_ref().map(normal)))
         .collect()
 }

@@ -45,7 +45,7 @@ fn files(folder: &Path, all: bool) -> Vec<(u64, PathBuf)> {
                 {
                     todo.push(path);
                 }
-            } else if name.ends_with(".py") {
+            } else if path.extension().is_some_and(|end| end == "py") {
                 found.push((about.len(), path));
             }
         }

@@ -12,7 +12,7 @@ impl<'a> Tolerant<'a> {
     pub(super) fn args(&mut self, list: Node<'a>) -> Vec<Arg> {
         if list.kind() == "generator_expression" {
             let own = children(list);
-            let inner = self.bracketed(&own, span(list));
+            let inner = Self::bracketed(&own, span(list));
             let value = self.comprehension(&own, inner);
             return vec![Arg {
                 name: None,
@@ -26,7 +26,7 @@ impl<'a> Tolerant<'a> {
     }
 
     /// From the first to the last child between brackets.
-    pub(super) fn bracketed(&self, own: &[Child<'a>], whole: Span) -> Span {
+    pub(super) fn bracketed(own: &[Child<'a>], whole: Span) -> Span {
         let start = own
             .get(1)
             .map_or(whole.start, |child| span(child.node).start);

@@ -17,7 +17,7 @@ fn wraps(node: Node<'_>) -> bool {
 
 impl<'a> Tolerant<'a> {
     /// What `node` wraps, or itself.
-    pub(super) fn unwrapped(&self, mut node: Node<'a>) -> Node<'a> {
+    pub(super) fn unwrapped(mut node: Node<'a>) -> Node<'a> {
         while wraps(node) {
             match *named(node) {
                 [only] => node = only,
@@ -29,7 +29,7 @@ impl<'a> Tolerant<'a> {
 
     /// Lowers an expression, or leaves it for later if it is too deep.
     pub(super) fn value(&mut self, node: Node<'a>) -> Id {
-        let node = self.unwrapped(node);
+        let node = Self::unwrapped(node);
         if self.b.depth >= DEEPEST {
             self.late.push_back(node);
             return self.b.nothing(span(node));
@@ -151,7 +151,7 @@ impl<'a> Tolerant<'a> {
         let nodes: Vec<Node<'a>> = own
             .iter()
             .map(|child| child.node)
-            .filter(|node| node.is_named())
+            .filter(Node::is_named)
             .collect();
         let base = nodes.first().map(|base| self.value(*base));
         let base = base.unwrap_or_else(|| self.b.nothing(whole));
@@ -216,7 +216,7 @@ impl<'a> Tolerant<'a> {
         let nodes: Vec<Node<'a>> = own
             .iter()
             .map(|child| child.node)
-            .filter(|node| node.is_named())
+            .filter(Node::is_named)
             .collect();
         let sign = own
             .iter()

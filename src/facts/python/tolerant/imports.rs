@@ -3,7 +3,7 @@
 use tree_sitter::Node;
 
 use super::{Child, Tolerant, children, field, fields, span};
-use crate::facts::python::build::{imported, normal};
+use crate::facts::python::build::{import, imported, normal};
 use crate::facts::tree::Import;
 
 impl<'a> Tolerant<'a> {
@@ -11,19 +11,7 @@ impl<'a> Tolerant<'a> {
         let mut imports = Vec::new();
         for name in fields(own, "name") {
             let (path, alias) = self.import(name);
-            imports.push(match alias {
-                Some(alias) => Import {
-                    path,
-                    name: Some(alias),
-                },
-                None => {
-                    let first = path.split('.').next().unwrap_or_default().to_owned();
-                    Import {
-                        path: first.clone(),
-                        name: Some(first),
-                    }
-                }
-            });
+            imports.push(import(path, alias));
         }
         imports
     }

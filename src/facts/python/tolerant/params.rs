@@ -52,13 +52,13 @@ impl<'a> Tolerant<'a> {
             span: whole,
             spread,
         };
-        self.b.param(param, annotation, params, extras);
+        self.b.param(&param, annotation, params, extras);
     }
 
     /// The bounds of type parameters that call something.
     pub(super) fn type_params(&mut self, list: Option<Node<'a>>, out: &mut Vec<Id>) {
         for node in list.map(named).unwrap_or_default() {
-            let own = self.unwrapped(node);
+            let own = Self::unwrapped(node);
             if own.kind() != "constrained_type" {
                 continue;
             }

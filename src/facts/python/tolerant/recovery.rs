@@ -15,7 +15,7 @@ fn is_statement(node: Node<'_>) -> bool {
 
 impl<'a> Tolerant<'a> {
     /// Whether these are the bare tokens of a file of which nothing was understood.
-    pub(super) fn is_error_run(&self, nodes: &[Node<'a>]) -> bool {
+    pub(super) fn is_error_run(nodes: &[Node<'a>]) -> bool {
         nodes
             .iter()
             .any(|node| !node.is_named() || (node.kind() != "ERROR" && !is_statement(*node)))

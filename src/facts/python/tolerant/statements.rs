@@ -86,7 +86,7 @@ impl<'a> Tolerant<'a> {
 
     /// The name in `type Name[T] = …`.
     fn alias(&mut self, left: Node<'a>, out: &mut Vec<Id>) -> Id {
-        let inner = self.unwrapped(left);
+        let inner = Self::unwrapped(left);
         if inner.kind() != "generic_type" {
             return self.value(inner);
         }

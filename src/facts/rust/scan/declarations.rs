@@ -39,7 +39,7 @@ impl Reader<'_> {
                 Some("const")
                     if matches!(
                         self.lexed.word(next + 1),
-                        Some("fn" | "unsafe" | "async" | "extern")
+                        Some("fn" | "unsafe" | "async" | "extern" | "trait" | "impl" | "auto")
                     ) =>
                 {
                     next + 1
@@ -63,8 +63,7 @@ impl Reader<'_> {
                 return Some(next);
             }
             match (token.class, token.sign) {
-                (Class::Sign, b';') | (Class::Close, _) => return None,
-                (Class::Open, b'{') => return None,
+                (Class::Sign, b';') | (Class::Close, _) | (Class::Open, b'{') => return None,
                 (Class::Open, _) => next = token.partner.saturating_add(1).max(next + 1),
                 _ => next += 1,
             }

@@ -56,7 +56,11 @@ impl Reader<'_> {
         let Some(mut last) = last else { return };
         if last == "self" && !before.is_empty() {
             before.clone_into(&mut path);
-            last = before.rsplit('.').next().unwrap_or(before).to_owned();
+            before
+                .rsplit('.')
+                .next()
+                .unwrap_or(before)
+                .clone_into(&mut last);
         }
         let name = if lexed.word(at) == Some("as") {
             lexed.word(at + 1).unwrap_or(&last).to_owned()

@@ -46,6 +46,7 @@ fn maybe(tree: &Tree, before: &str, id: Option<Id>) -> String {
         .unwrap_or_default()
 }
 
+#[expect(clippy::too_many_lines, reason = "a line or two for each kind")]
 fn one(tree: &Tree, id: Id) -> String {
     match &tree.node(id).kind {
         Kind::Other(parts) => format!("<{}>", list(tree, parts, " ")),

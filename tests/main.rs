@@ -1,0 +1,21 @@
+//! What is tested from outside. One program, for each takes its time to link.
+
+#![expect(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may fail where it stands, and says figures"
+)]
+
+mod cli;
+mod fixtures;
+mod justifications;
+mod licences;
+#[path = "support/markers.rs"]
+mod markers;
+mod readme;
+mod robust;
+#[path = "support/run.rs"]
+mod run;
+mod variants;
+mod walk;
