@@ -7,7 +7,7 @@
 //! 2. some letter or digit, and not one and the same throughout (`xxxxxxxxxx`);
 //! 3. not a blank to fill in, `<…>` as a whole;
 //! 4. not opened by `TODO`, `FIXME`, `TBD` or `XXX`, in capitals or before punctuation;
-//! 5. some word that is neither in [`PLACEHOLDERS`] nor in [`FILLERS`]. Words are runs of letters and
+//! 5. some word that is neither in `PLACEHOLDERS` nor in `FILLERS`. Words are runs of letters and
 //!    digits, in any case.
 
 /// Fewest characters of a reason.
