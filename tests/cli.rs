@@ -202,7 +202,7 @@ fn the_prefilter_changes_nothing() -> Fallible {
                 "--deny",
                 "all",
                 "fixtures",
-                "tests/cmd",
+                "tests/fixtures",
             ],
             args,
         ]
@@ -325,7 +325,7 @@ fn json_is_as_its_schema_says() -> Fallible {
         for path in sys.argv[2:]:\n    \
             jsonschema.Draft202012Validator(schema).validate(json.load(open(path)))\n";
     let mut reports = Vec::new();
-    for (index, args) in [["tests/cmd"], ["fixtures"], ["no-such-path"]]
+    for (index, args) in [["tests/fixtures"], ["fixtures"], ["no-such-path"]]
         .iter()
         .enumerate()
     {
@@ -366,5 +366,14 @@ fn fingerprints_stay_when_lines_move() -> Fallible {
         fingerprints(format!("{}{laid_out}{laid_out}", "x = 1\n".repeat(30)))?,
         before
     );
+    Ok(())
+}
+
+/// Our own detaching spawns are justified; examples of bad ones lie in folders named `fixtures`.
+#[test]
+fn this_repository_is_clean() -> Fallible {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let output = run(root, &["--exclude", "fixtures", "."])?;
+    assert_eq!(status(&output), 0, "{}", text(&output.stdout));
     Ok(())
 }

@@ -217,3 +217,41 @@ fn cut_fixtures_end() {
         .join()
         .expect("no panic");
 }
+
+/// Names that lead to names in more ways than can be tried, and values that double at each step.
+#[test]
+fn names_made_of_names_end() {
+    let itself = "x = x[0]\nx = x.y['k']\nx = x or [*x]\nx['k'] = x\nf(**x)\n".repeat(24);
+    let step = |to: String| {
+        move |at: usize| {
+            to.replace("N1", &format!("n{}", at + 1))
+                .replace("N0", &format!("n{at}"))
+        }
+    };
+    let chain = |from: &str, to: &str, times: usize| {
+        let lines = (0..times).map(step(to.to_owned()));
+        from.to_owned() + &lines.collect::<String>() + &format!("f(n{times}, **n{times})\n")
+    };
+    let many = chain("", &"N0 = N1 or dict(N1) or N1.copy()\n".repeat(20), 12) + "f(**n0)\n";
+    for text in [
+        itself,
+        many,
+        chain("n0 = [1, 2]\n", "N1 = [N0, N0]\n", 60),
+        chain("n0 = {'a': 1}\n", "N1 = {'a': N0, 'b': N0}\n", 60),
+        chain("n0 = 'ab'\n", "N1 = N0 + N0\n", 60),
+        chain("n0 = 1\n", "N1 = partial(N0, N0)\n", 60),
+        chain("", "def N0(): return N1() if a else N1()\n", 60) + "f(**n0())\n",
+        chain("n0 = a\n", "N1 = N0.b\n", 5_000),
+    ] {
+        judge(Language::Python, text.into_bytes());
+    }
+    for line in [
+        "let c = if a { c } else { c.arg(\"x\") };",
+        "let c = [c, c];",
+        "c = c[0].arg(c);",
+    ] {
+        let body = line.repeat(60);
+        let text = format!("fn f() {{ let mut c = Command::new(\"x\"); {body} c.spawn(); }}\n");
+        judge(Language::Rust, text.into_bytes());
+    }
+}

@@ -66,7 +66,7 @@ pub(super) fn follow(
     if name != "arg" && name != "args" && name != "raw_arg" {
         return;
     }
-    let Some(root) = root_of(file, builders, *base, space, 0) else {
+    let Some(root) = root_of(file, builders, *base, space, &mut Vec::new()) else {
         return;
     };
     if let Some(builder) = builders.iter_mut().find(|builder| builder.root == root)
@@ -102,7 +102,7 @@ pub(super) fn follow_index(
             act,
             scope,
         });
-    } else if let Some(root) = root_of(file, builders, base, space, 0)
+    } else if let Some(root) = root_of(file, builders, base, space, &mut Vec::new())
         && let Some(builder) = builders.iter_mut().find(|builder| builder.root == root)
     {
         builder.words.extend(given);
@@ -130,11 +130,13 @@ fn root_of(
     builders: &[Builder],
     id: Id,
     space: usize,
-    depth: usize,
+    seen: &mut Vec<(Id, usize)>,
 ) -> Option<Id> {
-    if depth > MAX_STEPS {
+    // A variable may be made from itself: `x = x[0]`.
+    if seen.len() > MAX_STEPS || seen.contains(&(id, space)) {
         return None;
     }
+    seen.push((id, space));
     if builders.iter().any(|builder| builder.root == id) {
         return Some(id);
     }
@@ -142,12 +144,12 @@ fn root_of(
         Kind::Call { callee, .. } => match &file.node(*callee).kind {
             Kind::Attr {
                 base, path: false, ..
-            } => root_of(file, builders, *base, space, depth + 1),
+            } => root_of(file, builders, *base, space, seen),
             _ => Some(id),
         },
         Kind::Index { base, .. } => match &file.node(*base).kind {
-            Kind::Index { .. } => root_of(file, builders, *base, space, depth + 1),
-            Kind::Name(_) => root_of(file, builders, *base, space, depth + 1).or(Some(id)),
+            Kind::Index { .. } => root_of(file, builders, *base, space, seen),
+            Kind::Name(_) => root_of(file, builders, *base, space, seen).or(Some(id)),
             _ => Some(id),
         },
         Kind::Name(name) => file
@@ -155,10 +157,10 @@ fn root_of(
             .find(name, space)
             .into_iter()
             .find_map(|binding| match binding {
-                Binding::Node(id, at) => root_of(file, builders, *id, *at, depth + 1),
+                Binding::Node(id, at) => root_of(file, builders, *id, *at, seen),
                 _ => None,
             }),
-        Kind::Tail(inner) => root_of(file, builders, *inner, space, depth + 1),
+        Kind::Tail(inner) => root_of(file, builders, *inner, space, seen),
         _ => None,
     }
 }

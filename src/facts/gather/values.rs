@@ -15,6 +15,8 @@ const MAX_CHAIN: usize = 1_000;
 /// Longest list and longest text (bytes) that are folded.
 pub(super) const MAX_ITEMS: usize = 512;
 const MAX_TEXT: usize = 1 << 16;
+/// Values of more parts than this are not followed: each name doubles it in `b = [a, a]`.
+const MAX_PARTS: usize = 4096;
 
 impl File<'_> {
     /// What the expression at `id`, standing in `space`, may be.
@@ -28,7 +30,7 @@ impl File<'_> {
         }
         self.known.borrow_mut().insert(key, Value::Unknown);
         self.depth.set(self.depth.get() + 1);
-        let value = self.find_value(id, space);
+        let value = bounded(self.find_value(id, space));
         self.depth.set(self.depth.get() - 1);
         self.known.borrow_mut().insert(key, value.clone());
         value
@@ -298,6 +300,36 @@ impl File<'_> {
             Op::Unequal => not(&super::fold::same_platform(&left, &right)),
             Op::Other => Value::Unknown,
         }
+    }
+}
+
+/// The value, unless it is too large to be handed on from name to name.
+fn bounded(value: Value) -> Value {
+    if parts(&value) > MAX_PARTS {
+        Value::Unknown
+    } else {
+        value
+    }
+}
+
+/// Of how many parts a value is, long paths counted by their length.
+fn parts(value: &Value) -> usize {
+    let of_path = |path: &String| path.len() / 64;
+    1 + match value {
+        Value::List(items) => items.iter().map(|item| parts(&item.value)).sum(),
+        Value::Dict(entries) => entries.iter().map(|(_, value)| parts(value)).sum(),
+        Value::OneOf(values) | Value::Bits(values) => values.iter().map(parts).sum(),
+        Value::Partial(inner, args) => {
+            parts(inner) + args.iter().map(|arg| parts(&arg.value)).sum::<usize>()
+        }
+        Value::Path(paths) => paths.iter().map(of_path).sum(),
+        Value::Made(path) => of_path(path),
+        Value::Unknown
+        | Value::Nothing
+        | Value::Bool(_)
+        | Value::Int(_)
+        | Value::Text(_)
+        | Value::Code(_) => 0,
     }
 }
 

@@ -88,7 +88,13 @@ impl Walk<'_> {
         if depth == 0 || found.len() > MAX_KEYS {
             return;
         }
-        found.extend(self.owner(id, space).filter(|owner| !found.contains(owner)));
+        if let Some(owner) = self.owner(id, space) {
+            // Each is followed once, however many ways lead to it.
+            if found.contains(&owner) {
+                return;
+            }
+            found.push(owner);
+        }
         match &self.file.node(id).kind {
             Kind::Name(name) => {
                 for binding in self.file.spaces.find(name, space) {
