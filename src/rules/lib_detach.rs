@@ -100,6 +100,11 @@ fn check(facts: &Facts) -> Vec<Hit> {
 
 /// A library call that detaches.
 fn library(call: &Call) -> Option<Hit> {
+    // honcho passes the option on: what it is told to leave out, it leaves out.
+    let told = |arg: &&Arg| arg.name.as_deref() == Some("start_new_session");
+    if call.args.iter().find(told).is_some_and(|arg| arg.value.truth() == Truth::No) {
+        return None;
+    }
     let (way, certainty) = call
         .paths
         .iter()
