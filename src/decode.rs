@@ -27,14 +27,20 @@ pub fn decode(language: Language, bytes: &[u8]) -> Decoded {
     }
 }
 
+/// The encoding of two or four bytes a character that a byte order mark says, as far as it can be
+/// decoded, and its name. No word stands byte for byte in such a file.
+pub(crate) fn wide(bytes: &[u8]) -> Option<(Option<&'static Encoding>, &'static str)> {
+    match bytes {
+        [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => Some((None, "UTF-32")),
+        [0xff, 0xfe, ..] => Some((Some(UTF_16LE), "UTF-16")),
+        [0xfe, 0xff, ..] => Some((Some(UTF_16BE), "UTF-16")),
+        _ => None,
+    }
+}
+
 /// UTF-16 is refused by both languages. It is still decoded, so that it can be judged.
 fn utf_16_or_32(bytes: &[u8]) -> Option<Decoded> {
-    let (encoding, name): (Option<&'static Encoding>, _) = match bytes {
-        [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => (None, "UTF-32"),
-        [0xff, 0xfe, ..] => (Some(UTF_16LE), "UTF-16"),
-        [0xfe, 0xff, ..] => (Some(UTF_16BE), "UTF-16"),
-        _ => return None,
-    };
+    let (encoding, name) = wide(bytes)?;
     let text = encoding.map_or_else(
         || String::from_utf8_lossy(bytes).into_owned(),
         |encoding| encoding.decode_without_bom_handling(bytes).0.into_owned(),

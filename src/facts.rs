@@ -289,13 +289,16 @@ impl Call {
         self.paths.iter().any(|own| paths.contains(&own.as_str()))
     }
 
+    /// The argument named `name`.
+    pub fn named(&self, name: &str) -> Option<&Arg> {
+        self.args
+            .iter()
+            .find(|arg| arg.name.as_deref() == Some(name))
+    }
+
     /// The argument at position `index` (keywords and spreads do not count), or named `name`.
     pub fn arg(&self, index: usize, name: &str) -> Option<&Arg> {
-        let named = self
-            .args
-            .iter()
-            .find(|arg| arg.name.as_deref() == Some(name));
-        named.or_else(|| self.positional().nth(index))
+        self.named(name).or_else(|| self.positional().nth(index))
     }
 
     /// Arguments without keyword, up to the first spread.

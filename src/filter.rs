@@ -7,6 +7,7 @@
 use regex::bytes::{Regex, RegexBuilder};
 use unicode_normalization::UnicodeNormalization;
 
+use crate::decode::wide;
 use crate::rules;
 use crate::source::Language;
 
@@ -85,7 +86,7 @@ impl Filter {
             return true;
         };
         self.has_group(words, bytes)
-            || is_wide(bytes)
+            || wide(bytes).is_some()
             || language == Language::Python && may_hide(bytes)
     }
 
@@ -117,12 +118,6 @@ impl Default for Filter {
     fn default() -> Self {
         Self::new()
     }
-}
-
-/// Whether a byte order mark says UTF-16 or UTF-32, in which no word stands byte for byte.
-fn is_wide(bytes: &[u8]) -> bool {
-    let marks: [&[u8]; 3] = [b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff"];
-    marks.iter().any(|mark| bytes.starts_with(mark))
 }
 
 /// Whether Python may read words from these bytes that do not stand there: identifiers are

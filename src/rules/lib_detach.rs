@@ -100,18 +100,20 @@ fn check(facts: &Facts) -> Vec<Hit> {
 
 /// A library call that detaches.
 fn library(call: &Call) -> Option<Hit> {
-    // honcho passes the option on: what it is told to leave out, it leaves out.
-    let told = |arg: &&Arg| arg.name.as_deref() == Some("start_new_session");
-    if call.args.iter().find(told).is_some_and(|arg| arg.value.truth() == Truth::No) {
-        return None;
-    }
     let (way, certainty) = call
         .paths
         .iter()
+        .filter(|path| !told_to_stay(path, call))
         .find_map(|path| known(path))
         .or_else(|| by_shape(call))?;
     let hit = Hit::new(call.act, call.evidence, way);
     Some(hit.with(certainty).with(leaving::certainty(call)))
+}
+
+/// honcho's `Popen` makes a session unless it is told not to; the other libraries ask nobody.
+fn told_to_stay(path: &str, call: &Call) -> bool {
+    let option = call.named("start_new_session").map(|arg| arg.value.truth());
+    path == "honcho.process.Popen" && option == Some(Truth::No)
 }
 
 /// What is known of the function at `path`.
@@ -160,11 +162,7 @@ fn known(path: &str) -> Option<(Way, Certainty)> {
 
 /// What is known by the shape of a call alone: the object comes from a fixture or a client.
 fn by_shape(call: &Call) -> Option<(Way, Certainty)> {
-    let given = |name: &str| {
-        call.args
-            .iter()
-            .any(|arg| arg.name.as_deref() == Some(name))
-    };
+    let given = |name: &str| call.named(name).is_some();
     let unknown = call.paths.iter().any(|path| path.starts_with("?."));
     let way = match call.name.as_str() {
         "new_session" if unknown && (given("session_name") || given("window_command")) => {

@@ -116,6 +116,11 @@ pub(super) fn is_hole(word: &Word) -> bool {
     word.text.chars().all(|ch| ch == HOLE) && !word.text.is_empty()
 }
 
+/// Whether the word may be any number of words: a spread list.
+pub(super) fn is_spread(word: &Word) -> bool {
+    is_hole(word) && word.text.chars().nth(1).is_some()
+}
+
 /// Where the whole word `name` stands in the program text.
 pub(super) fn named(code: &Word, name: &str) -> Option<Span> {
     let part = |ch: char| ch.is_alphanumeric() || ch == '_';

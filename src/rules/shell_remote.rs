@@ -1,6 +1,6 @@
 //! Rule `shell-remote`: `ssh HOST CMD` starts a process on another machine.
 
-use super::shell::{self, Sign, flag, is_hole, options};
+use super::shell::{self, Sign, flag, is_spread, options};
 use super::{Certainty, Hit, Level, Rule, Way};
 use crate::facts::{Command, Facts, Word};
 
@@ -87,7 +87,7 @@ fn find(command: &Command) -> Vec<Sign> {
     }
     let tied = flags.iter().any(|word| flag(word, VALUED, "t", &[]));
     // A spread list may be empty: then what stands before it may be all there is.
-    let unknown = remote.iter().all(|word| is_hole(word) && word.text.chars().count() > 1);
+    let unknown = remote.iter().all(is_spread);
     let certainty = if tied || unknown {
         Certainty::May
     } else {

@@ -3,7 +3,7 @@
 use super::names::last;
 use super::shell::{self, Sign, is_hole, is_option, options, sure};
 use super::{Certainty, Hit, Level, Rule, Way};
-use crate::facts::{Arg, Call, Command, Facts, Truth, Word};
+use crate::facts::{Call, Command, Facts, Truth, Word};
 
 pub(super) const RULE: Rule = Rule {
     id: "shell-service",
@@ -81,10 +81,8 @@ fn by_client(call: &Call) -> Option<Hit> {
     if !call.paths.iter().any(is_client) {
         return None;
     }
-    let named = |arg: &&Arg| arg.name.as_deref() == Some("detach");
-    let detach = &call.args.iter().find(named)?.value;
     let hit = Hit::new(call.act, call.evidence, Way::OtherService);
-    match detach.truth() {
+    match call.named("detach")?.value.truth() {
         Truth::Yes => Some(hit),
         Truth::Maybe => Some(hit.with(Certainty::May)),
         Truth::No => None,

@@ -147,13 +147,12 @@ fn each(call: &Call, from: usize) -> Vec<Word> {
 }
 
 fn texts(value: &Value) -> Vec<&Text> {
-    let mut found = Vec::new();
-    for value in value.each() {
-        if let Value::Text(text) = value {
-            found.push(text);
-        }
-    }
-    found
+    let all = value.each().into_iter();
+    all.filter_map(|value| match value {
+        Value::Text(text) => Some(text),
+        _ => None,
+    })
+    .collect()
 }
 
 fn popen(facts: &Facts, index: usize, call: &Call, place: Place) -> Vec<Command> {
