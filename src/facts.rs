@@ -76,6 +76,8 @@ pub struct Call {
     pub args: Vec<Arg>,
     /// What a method is called on.
     pub receiver: Option<Value>,
+    /// Where a method's receiver was made: the calls' spans, through the variables that hold it.
+    pub made_by: Vec<Span>,
     /// The function of this file that is called.
     pub target: Option<ScopeId>,
     /// Which kind of call it is.

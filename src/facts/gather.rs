@@ -7,6 +7,7 @@
 
 mod argv;
 mod fold;
+mod makers;
 mod signatures;
 mod spaces;
 mod spawners;

@@ -18,6 +18,7 @@ Programs that turn themselves, or a command, into a daemon: `daemon.DaemonContex
 `plumbum`; in Rust `daemonize`, `daemonize-me`, `daemonizr`, `fork::daemon`, `libc::daemon`,
 `nix::unistd::daemon` and `open::that_detached`; and a `setsid` between two forks in one function.
 
+Making such an object changes nothing: it is found where it is opened, by `with`, `.open()`, `.start()`.
 `detach_process=False`, `foreground=True` and `fake=True` keep the program where it is.
 
 ## Why it matters
@@ -80,24 +81,33 @@ In a program whose documented way to run is as a daemon, behind an option that i
     check,
 };
 
-/// Functions and classes of Python that daemonise.
+/// Functions of Python that daemonise.
 const PYTHON: &[&str] = &[
-    "celery.platforms.detached",
-    "celery.platforms.DaemonContext",
     "circus.circusd.daemonize",
-    "daemon.DaemonContext",
-    "daemon.daemon.DaemonContext",
     "daemon.daemon.detach_process_context",
-    "daemon.runner.DaemonRunner",
-    "daemoniker.Daemonizer",
-    "daemonize.Daemonize",
-    "daemonocle.Daemon",
-    "daemonocle.core.Daemon",
     "gunicorn.util.daemonize",
     "luigi.process.daemonize",
-    "pep3143daemon.DaemonContext",
-    "pep3143daemon.daemon.DaemonContext",
 ];
+
+/// What `with` and `.open()` call.
+const CONTEXT: &[&str] = &["__enter__", "open"];
+
+/// Objects of Python that daemonise, and by which of their methods: making one changes nothing.
+const OBJECTS: &[(&str, &[&str])] = &[
+    ("celery.platforms.detached", CONTEXT),
+    ("celery.platforms.DaemonContext", CONTEXT),
+    ("daemon.DaemonContext", CONTEXT),
+    ("daemon.daemon.DaemonContext", CONTEXT),
+    ("daemon.runner.DaemonRunner", &["do_action"]),
+    ("daemoniker.Daemonizer", CONTEXT),
+    ("daemonize.Daemonize", &["start"]),
+    ("daemonocle.Daemon", DAEMONOCLE),
+    ("daemonocle.core.Daemon", DAEMONOCLE),
+    ("pep3143daemon.DaemonContext", CONTEXT),
+    ("pep3143daemon.daemon.DaemonContext", CONTEXT),
+];
+
+const DAEMONOCLE: &[&str] = &["cli", "do_action", "restart", "start"];
 
 /// The same of Rust.
 const RUST: &[&str] = &[
@@ -119,7 +129,7 @@ fn check(facts: &Facts) -> Vec<Hit> {
     let hooks = Hooks::of(facts);
     let libraries = facts.calls.iter().enumerate().filter(|(index, call)| {
         let known = match facts.language {
-            Language::Python => call.is_one(PYTHON) || is_popen(call),
+            Language::Python => call.is_one(PYTHON) || opens(call) || is_popen(call),
             Language::Rust => call.is_one(RUST),
         };
         known && !stays(facts, *index)
@@ -141,8 +151,30 @@ fn is_popen(call: &Call) -> bool {
     call.name == "daemonic_popen" && !is_here(call)
 }
 
-/// Whether the options of the call at `index` keep the program in front.
+/// Whether a method is called by which an object daemonises.
+fn opens(call: &Call) -> bool {
+    call.paths.iter().any(|path| {
+        path.rsplit_once("().").is_some_and(|(object, method)| {
+            let own = OBJECTS.iter().find(|(name, _)| *name == object);
+            own.is_some_and(|(_, methods)| methods.contains(&method))
+        })
+    })
+}
+
+/// Whether options keep the program in front: those of the call at `index`, or, of a method, those
+/// with which its object was made.
 fn stays(facts: &Facts, index: usize) -> bool {
+    let made_by = facts.calls.get(index).map(|call| call.made_by.as_slice());
+    let asks = |(place, call): &(usize, &Call)| match made_by {
+        None | Some([]) => *place == index,
+        Some(makers) => *place != index && makers.contains(&call.span),
+    };
+    let mut asked = facts.calls.iter().enumerate().filter(asks).peekable();
+    asked.peek().is_some() && asked.all(|(place, _)| in_front(facts, place))
+}
+
+/// Whether an option of the call at `index` says so.
+fn in_front(facts: &Facts, index: usize) -> bool {
     facts.settings.iter().any(|setting| {
         let own = matches!(setting.holder, Holder::Call(call) if call == index);
         let front = match setting.name.as_str() {

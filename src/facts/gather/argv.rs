@@ -1,7 +1,6 @@
 //! Commands that are put together step by step: `Command::new("x").arg("y")`, on one variable too.
 
-use super::File;
-use super::spaces::Binding;
+use super::{File, makers};
 use crate::facts::tree::{Id, Kind};
 use crate::facts::{Arg, HOLE, ScopeId, Value, Word};
 use crate::source::Span;
@@ -25,9 +24,6 @@ const MAKERS: &[&str] = &[
     "Program.new",
     "Shell().cmd",
 ];
-
-/// How many links of a chain, and variables, are followed to where a command was made.
-const MAX_STEPS: usize = 256;
 
 /// Notes what the call at `id` does to a command; `paths` says what is called.
 pub(super) fn follow(
@@ -66,7 +62,7 @@ pub(super) fn follow(
     if name != "arg" && name != "args" && name != "raw_arg" {
         return;
     }
-    let Some(root) = root_of(file, builders, *base, space, &mut Vec::new()) else {
+    let Some(root) = root_of(file, builders, *base, space) else {
         return;
     };
     if let Some(builder) = builders.iter_mut().find(|builder| builder.root == root)
@@ -102,7 +98,7 @@ pub(super) fn follow_index(
             act,
             scope,
         });
-    } else if let Some(root) = root_of(file, builders, base, space, &mut Vec::new())
+    } else if let Some(root) = root_of(file, builders, base, space)
         && let Some(builder) = builders.iter_mut().find(|builder| builder.root == root)
     {
         builder.words.extend(given);
@@ -124,45 +120,11 @@ fn plumbum_program(file: &File<'_>, base: Id, space: usize) -> Option<Word> {
     })
 }
 
-/// The innermost call of the chain, through the variable that holds it.
-fn root_of(
-    file: &File<'_>,
-    builders: &[Builder],
-    id: Id,
-    space: usize,
-    seen: &mut Vec<(Id, usize)>,
-) -> Option<Id> {
-    // A variable may be made from itself: `x = x[0]`.
-    if seen.len() > MAX_STEPS || seen.contains(&(id, space)) {
-        return None;
-    }
-    seen.push((id, space));
-    if builders.iter().any(|builder| builder.root == id) {
-        return Some(id);
-    }
-    match &file.node(id).kind {
-        Kind::Call { callee, .. } => match &file.node(*callee).kind {
-            Kind::Attr {
-                base, path: false, ..
-            } => root_of(file, builders, *base, space, seen),
-            _ => Some(id),
-        },
-        Kind::Index { base, .. } => match &file.node(*base).kind {
-            Kind::Index { .. } => root_of(file, builders, *base, space, seen),
-            Kind::Name(_) => root_of(file, builders, *base, space, seen).or(Some(id)),
-            _ => Some(id),
-        },
-        Kind::Name(name) => file
-            .spaces
-            .find(name, space)
-            .into_iter()
-            .find_map(|binding| match binding {
-                Binding::Node(id, at) => root_of(file, builders, *id, *at, seen),
-                _ => None,
-            }),
-        Kind::Tail(inner) => root_of(file, builders, *inner, space, seen),
-        _ => None,
-    }
+/// The builder that the chain, or the variable, at `id` goes on with.
+fn root_of(file: &File<'_>, builders: &[Builder], id: Id, space: usize) -> Option<Id> {
+    let is_root = |id: &Id| builders.iter().any(|builder| builder.root == *id);
+    let found = makers::of(file, id, space, &is_root);
+    found.into_iter().find(is_root)
 }
 
 /// Whether `path` is `end` or ends in `.end`.

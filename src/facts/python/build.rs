@@ -7,7 +7,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::literal;
 use crate::facts::tree::{
-    Comment, CommentKind, Fault, Id, Import, Kind, MAX_DEPTH, Op, Piece, Statement, Tree,
+    Comment, CommentKind, Fault, Form, Id, Import, Kind, MAX_DEPTH, Op, Piece, Statement, Tree,
 };
 use crate::source::Span;
 
@@ -163,6 +163,25 @@ impl<'a> Build<'a> {
             own,
         );
         self.bind(vec![target], Some(value), None, span)
+    }
+
+    /// Adds an item of a `with`: the block works with what `__enter__` gives.
+    pub(super) fn entered(&mut self, value: Id, target: Option<Id>) -> Id {
+        let span = self.tree.node(value).span;
+        let callee = self.attribute(value, "__enter__", span, span);
+        let kind = Kind::Call {
+            callee,
+            args: Vec::new(),
+            form: Form::Call,
+        };
+        let entered = self.add(kind, span);
+        match target {
+            None => entered,
+            Some(target) => {
+                let both = span.to(self.tree.node(target).span);
+                self.bind(vec![target], Some(entered), None, both)
+            }
+        }
     }
 
     /// Adds a comprehension: its bindings and conditions, then its element.

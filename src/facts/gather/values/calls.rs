@@ -49,6 +49,13 @@ impl File<'_> {
         if let Some(value) = known_call(self, callee, &called, &args, space) {
             return value;
         }
+        // A `with` works, as a rule, with what it was given.
+        if let Kind::Attr { base, name, .. } = &self.node(callee).kind
+            && name == "__enter__"
+            && called.code().is_empty()
+        {
+            return self.value(*base, space);
+        }
         if form != Form::Call {
             return match &called {
                 Value::Path(paths) => Value::Made(format!("{}()", paths[0].trim_end_matches('!'))),

@@ -3,7 +3,7 @@
 use super::dicts::MAX_FLOW;
 use super::{Place, Walk};
 use crate::facts::gather::spaces::Binding;
-use crate::facts::gather::{File, argv, signatures};
+use crate::facts::gather::{File, argv, makers, signatures};
 use crate::facts::tree::{Arg as TreeArg, Form, Id, Kind, Spread};
 use crate::facts::{Arg, Call, Holder, ScopeId, Value};
 use crate::source::{Language, Span};
@@ -25,6 +25,7 @@ impl Walk<'_> {
             name,
             args: Vec::new(),
             receiver: None,
+            made_by: Vec::new(),
             target: None,
             form: Form::Call,
             evidence,
@@ -84,12 +85,14 @@ impl Walk<'_> {
         );
         let evidence = self.evidence(callee, callee_span, span);
         let receiver = self.receiver(callee, place.space);
+        let made_by = self.made_by(callee, &paths, place.space);
         let target = called.code().first().copied();
         let call = Call {
             paths,
             name,
             args: values,
             receiver,
+            made_by,
             target,
             form,
             evidence,
@@ -152,6 +155,19 @@ impl Walk<'_> {
                 base, path: false, ..
             } => Some(self.file.value(*base, space)),
             _ => None,
+        }
+    }
+
+    fn made_by(&self, callee: Id, paths: &[String], space: usize) -> Vec<Span> {
+        match &self.file.node(callee).kind {
+            Kind::Attr {
+                base, path: false, ..
+            } if paths.iter().any(|path| path.contains("().")) => {
+                let makers = makers::of(self.file, *base, space, &|_| false);
+                let span = |id: Id| self.file.node(id).span;
+                makers.into_iter().map(span).collect()
+            }
+            _ => Vec::new(),
         }
     }
 

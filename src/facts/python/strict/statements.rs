@@ -257,19 +257,8 @@ impl<'a> Strict<'a> {
         let mut parts = Vec::new();
         for item in items {
             let value = self.value(&item.context_expr);
-            parts.push(match &item.optional_vars {
-                None => value,
-                Some(target) => {
-                    let target = self.value(target);
-                    let both = self
-                        .b
-                        .tree
-                        .node(value)
-                        .span
-                        .to(self.b.tree.node(target).span);
-                    self.b.bind(vec![target], Some(value), None, both)
-                }
-            });
+            let target = item.optional_vars.as_deref().map(|own| self.value(own));
+            parts.push(self.b.entered(value, target));
         }
         parts.push(self.block(body));
         self.b.add(Kind::Other(parts), whole)

@@ -238,12 +238,22 @@ impl<'a> Tolerant<'a> {
         {
             items = named(only);
         }
-        let mut parts = self.values(&items);
+        let mut parts: Vec<Id> = items.into_iter().map(|item| self.entered(item)).collect();
         let after = colon(own).unwrap_or(start);
         let (body, end) = self.block(field(own, "body"), after, false);
         parts.push(body);
         self.compound(own, start, end);
         (self.b.add(Kind::Other(parts), Span { start, end }), end)
+    }
+
+    fn entered(&mut self, item: Node<'a>) -> Id {
+        let (value, target) = match *named(item) {
+            [value, target] if item.kind() == "as_pattern" => (value, Some(target)),
+            _ => (item, None),
+        };
+        let value = self.value(value);
+        let target = target.map(|target| self.value(target));
+        self.b.entered(value, target)
     }
 
     fn choice(&mut self, own: &[Child<'a>], start: u32) -> (Id, u32) {
