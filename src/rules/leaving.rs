@@ -27,8 +27,23 @@ pub(super) fn by_name(facts: &Facts, call: &Call) -> Option<Way> {
     if call.form != Form::Call {
         return None;
     }
-    let way = call.paths.iter().find_map(|path| way_of(path))?;
+    let way = own_way(call).or_else(|| wrapped(facts, call))?;
     (!stays(facts, call, 0)).then_some(way)
+}
+
+fn own_way(call: &Call) -> Option<Way> {
+    call.paths.iter().find_map(|path| way_of(path))
+}
+
+/// The way of a function of this file that has the name of what it calls: `fn setsid()` around
+/// `libc::setsid()` is one more name of it.
+fn wrapped(facts: &Facts, call: &Call) -> Option<Way> {
+    let target = call.target?;
+    let own = facts.scopes.get(target.0 as usize)?;
+    let inside =
+        |other: &&Call| other.scope == target && other.name == own.name && other.form == Form::Call;
+    let named = facts.calls.iter().filter(inside);
+    (call.name == own.name).then(|| named.into_iter().find_map(own_way))?
 }
 
 /// Whether a `setpgid` with its two arguments from position `from` on changes nothing: it joins the

@@ -78,6 +78,10 @@ When the library's process ends by itself, or is ended by a supervisor that the 
         &["NOHUP"],
         &["libtmux"],
         &["new_session"],
+        &["new-session"],
+        &["new-window"],
+        &["split-window"],
+        &["respawn-pane"],
         &["debugpy"],
         &["spawn_owned"],
         &["owned"],
@@ -168,10 +172,21 @@ fn by_shape(call: &Call) -> Option<(Way, Certainty)> {
         "new_session" if unknown && (given("session_name") || given("window_command")) => {
             Way::OtherService
         }
+        // A server, session or window of libtmux that is told so in tmux's own words.
+        "cmd" if is_tmux(call) => Way::OtherService,
         "ensure" if unknown && is_starter(call) => Way::NewGroup,
         _ => return None,
     };
     Some((way, Certainty::Sure))
+}
+
+/// Whether the first argument is a command of tmux that starts a process.
+fn is_tmux(call: &Call) -> bool {
+    let starts = ["new-session", "new-window", "split-window", "respawn-pane"];
+    match call.positional().next().map(|arg| &arg.value) {
+        Some(Value::Text(text)) => starts.contains(&text.text.as_str()),
+        _ => false,
+    }
 }
 
 /// `xprocess.ensure("name", Starter)`: a text, then a class of this file.

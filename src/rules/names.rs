@@ -219,6 +219,7 @@ pub(super) fn on_command(call: &Call) -> Option<bool> {
         "Pipeline()",
         "CommandExt",
         "CommandGroup",
+        "CommandGroup()",
     ];
     let owner = |path: &String| path.rsplit_once('.').map(|(owner, _)| owner.to_owned());
     let owners: Vec<String> = call.paths.iter().filter_map(owner).collect();

@@ -91,6 +91,7 @@ does, a `finally` does not.
         &["SpawnOptions"],
         &["make_group_leader"],
         &["SETPGROUP"],
+        &["set_pgroup"],
     ],
     check,
 };
@@ -216,6 +217,19 @@ fn is_unknown(call: &Call) -> bool {
     call.paths.iter().any(|path| path.starts_with("?."))
 }
 
+/// Methods of `command-group` that spawn into a new group.
+const GROUPED: &[&str] = &["group_spawn", "group_status", "group_output"];
+
+/// Whether a method of this file with such a name does what its name says: it is one more of them.
+fn wrapped(facts: &Facts, call: &Call) -> Option<bool> {
+    let target = call.target?;
+    let inside = facts.calls.iter().filter(|other| other.scope == target);
+    let spawns = |other: &Call| {
+        (other.name == "group" || is_one(other, GROUPED)) && on_command(other) == Some(true)
+    };
+    inside.into_iter().any(spawns).then_some(true)
+}
+
 /// A method or flag that asks for it.
 fn method(facts: &Facts, call: &Call) -> Option<Hit> {
     if facts.language != Language::Rust {
@@ -223,8 +237,8 @@ fn method(facts: &Facts, call: &Call) -> Option<Hit> {
     }
     let certainty = match call.name.as_str() {
         "process_group" => process_group(facts, call)?,
-        "group_spawn" | "group_status" | "group_output" => {
-            on_command(call)?;
+        _ if is_one(call, GROUPED) => {
+            on_command(call).or_else(|| wrapped(facts, call))?;
             Certainty::Sure
         }
         "group" | "setpgid" if call.args.is_empty() => {
@@ -239,7 +253,8 @@ fn method(facts: &Facts, call: &Call) -> Option<Hit> {
             let to = call.args.first()?;
             group(facts, &to.value, to.span)?
         }
-        "posix_spawnattr_setflags" | "set_flags" | "setflags" => flag(facts, call)?,
+        _ if is_one(call, SET_FLAGS) => flag(facts, call)?,
+        _ if is_one(call, SET_GROUP) => attribute(facts, call)?,
         _ => return None,
     };
     let wrap = around(facts, "wrap", call.span);
@@ -253,20 +268,10 @@ fn method(facts: &Facts, call: &Call) -> Option<Hit> {
 
 /// `POSIX_SPAWN_SETPGROUP`, unless the attribute is set to the own group in the same function.
 fn flag(facts: &Facts, call: &Call) -> Option<Certainty> {
-    if !call
-        .args
-        .iter()
-        .any(|arg| mentions(&arg.value, &["POSIX_SPAWN_SETPGROUP"]))
-    {
+    if !sets_flag(call) {
         return None;
     }
-    let sets = |other: &&Call| {
-        other.scope == call.scope
-            && matches!(
-                other.name.as_str(),
-                "posix_spawnattr_setpgroup" | "set_pgroup"
-            )
-    };
+    let sets = |other: &&Call| other.scope == call.scope && is_one(other, SET_GROUP);
     match facts
         .calls
         .iter()
@@ -277,3 +282,37 @@ fn flag(facts: &Facts, call: &Call) -> Option<Certainty> {
         None => Some(Certainty::Sure),
     }
 }
+
+/// The attribute alone, where flags are set in the same function that nobody can read; where they
+/// can, they say it.
+fn attribute(facts: &Facts, call: &Call) -> Option<Certainty> {
+    let flags: Vec<&Call> = facts
+        .calls
+        .iter()
+        .filter(|other| other.scope == call.scope && is_one(other, SET_FLAGS))
+        .collect();
+    let unread = |flags: &&Call| {
+        let value = flags.args.last().map(|arg| &arg.value);
+        value.is_none_or(|value| !matches!(value, Value::Int(_) | Value::Bits(_) | Value::Path(_)))
+    };
+    if flags.iter().any(|flags| sets_flag(flags)) || !flags.iter().any(unread) {
+        return None;
+    }
+    let arg = call.args.last()?;
+    group(facts, &arg.value, arg.span)
+}
+
+fn sets_flag(call: &Call) -> bool {
+    call.args
+        .iter()
+        .any(|arg| mentions(&arg.value, &["POSIX_SPAWN_SETPGROUP"]))
+}
+
+fn is_one(call: &Call, names: &[&str]) -> bool {
+    names.contains(&call.name.as_str())
+}
+
+/// Names of what sets the group of a spawn's attributes.
+const SET_GROUP: &[&str] = &["posix_spawnattr_setpgroup", "set_pgroup"];
+/// Names of what sets the flags of a spawn's attributes.
+const SET_FLAGS: &[&str] = &["posix_spawnattr_setflags", "set_flags", "setflags"];

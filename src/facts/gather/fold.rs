@@ -2,12 +2,19 @@
 
 mod calls;
 
-use super::values::{MAX_ITEMS, limited};
+use super::values::{MAX_ITEMS, limited, one_of};
 use crate::facts::{HOLE, Item, Text, Value};
 pub(super) use calls::known_call;
 
-/// `left + right`.
+/// `left + right`. A list is put behind each of the alternatives: `cmd += ["x"]` where `cmd` is one
+/// of several lists.
 pub(super) fn add(left: Value, right: Value) -> Value {
+    if let (Value::OneOf(lefts), Value::List(_)) = (&left, &right)
+        && lefts.iter().any(|left| matches!(left, Value::List(_)))
+    {
+        let sums = lefts.iter().map(|left| add(left.clone(), right.clone()));
+        return one_of(sums.collect());
+    }
     match sum(left, right) {
         Value::List(mut items) => {
             items.truncate(MAX_ITEMS);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::facts::tree::{Function, Id, Kind, Param, Piece, Tree};
+use crate::facts::tree::{Arg, Function, Id, Kind, Param, Piece, Tree};
 use crate::facts::{Scope, ScopeId};
 use crate::source::{Language, Span};
 
@@ -15,6 +15,8 @@ pub(super) enum Binding {
     Node(Id, usize),
     /// A key that is set on it: `d["key"] = value`.
     Entry(String, Id, usize),
+    /// Elements that are put into it as a list: by `append` or `extend`, at its end or its start.
+    Pushed(Pushed),
     /// A function of this file: its space.
     Code(usize),
     /// A class of this file: its space.
@@ -29,6 +31,23 @@ pub(super) enum Binding {
     },
     /// Something that is not followed.
     Opaque,
+}
+
+/// What is put into a list.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pushed {
+    /// An element, or with `many` a list of them, which stands in `space`.
+    pub value: Id,
+    pub space: usize,
+    pub many: bool,
+    pub at_start: bool,
+}
+
+impl Binding {
+    /// Whether it changes what a name stands for already, and gives it no value of its own.
+    pub(super) fn adds(&self) -> bool {
+        matches!(self, Self::Entry(..) | Self::Pushed(_))
+    }
 }
 
 /// Names of one body, or of one class.
@@ -94,8 +113,8 @@ impl Spaces {
             .position(|space| space.scope == scope && !space.is_class)
     }
 
-    /// What `name` may be in `space`: the bindings of the nearest space that has any. Keys that are
-    /// set on an outer variable do not hide it.
+    /// What `name` may be in `space`: the bindings of the nearest space that has any. What is put
+    /// into an outer variable does not hide it.
     pub(super) fn find(&self, name: &str, space: usize) -> Vec<&Binding> {
         let mut found = Vec::new();
         for (depth, index) in self.outward(space).enumerate() {
@@ -106,10 +125,7 @@ impl Spaces {
                 continue;
             };
             found.extend(bindings);
-            if bindings
-                .iter()
-                .any(|binding| !matches!(binding, Binding::Entry(..)))
-            {
+            if !bindings.iter().all(Binding::adds) {
                 break;
             }
         }
@@ -120,9 +136,7 @@ impl Spaces {
     pub(super) fn home(&self, name: &str, space: usize) -> usize {
         let binds = |index: &usize| {
             let bindings = self.list[*index].names.get(name).into_iter().flatten();
-            bindings
-                .into_iter()
-                .any(|binding| !matches!(binding, Binding::Entry(..)))
+            bindings.into_iter().any(|binding| !binding.adds())
         };
         self.outward(space).find(binds).unwrap_or(space)
     }
@@ -279,6 +293,7 @@ impl Pass<'_> {
                     self.target(*target, (*value, *annotation), space);
                 }
             }
+            Kind::Call { callee, args, .. } => self.pushed(*callee, args, space),
             Kind::Return(Some(value)) => {
                 let body = self
                     .spaces
@@ -302,6 +317,8 @@ impl Pass<'_> {
                 let real = function.link_name.as_ref().unwrap_or(&function.name);
                 self.spaces
                     .bind(space, &function.name, Binding::Extern(real.clone()));
+            } else if self.spaces.list[space].is_class {
+                self.declared(&function.name, space);
             }
             return;
         };
@@ -336,6 +353,13 @@ impl Pass<'_> {
         self.declare(body, inner);
     }
 
+    /// A method that a trait demands: of some type, which is not known here.
+    fn declared(&mut self, name: &str, space: usize) {
+        let path = format!("?.{}().{name}", self.spaces.list[space].name);
+        let hidden = format!("self.{name}");
+        self.spaces.bind(space, &hidden, Binding::Import(path));
+    }
+
     fn params(&mut self, params: &[Param], inner: usize, outer: usize) {
         for param in params {
             let binding = Binding::Param {
@@ -347,6 +371,38 @@ impl Pass<'_> {
             if let Some(default) = param.default {
                 self.declare(default, outer);
             }
+        }
+    }
+
+    /// `cmd.append("x")`, `cmd.extend(more)`, `cmd.insert(0, "x")`; `cmd.push("x")`.
+    fn pushed(&mut self, callee: Id, args: &[Arg], space: usize) {
+        let Kind::Attr {
+            base,
+            name: method,
+            path: false,
+            ..
+        } = &self.tree.node(callee).kind
+        else {
+            return;
+        };
+        let (Kind::Name(list), [.., last]) = (&self.tree.node(*base).kind, args) else {
+            return;
+        };
+        let (count, many, at_start) = match method.as_str() {
+            "append" | "push" => (1, false, false),
+            "extend" => (1, true, false),
+            "insert" => (2, false, true),
+            _ => return,
+        };
+        let first = self.tree.node(args[0].value);
+        if args.len() == count && (!at_start || matches!(first.kind, Kind::Int(0))) {
+            let pushed = Pushed {
+                value: last.value,
+                space,
+                many,
+                at_start,
+            };
+            self.spaces.bind(space, list, Binding::Pushed(pushed));
         }
     }
 

@@ -3,11 +3,13 @@
 mod calls;
 
 use super::File;
-use super::spaces::Binding;
+use super::spaces::{Binding, Pushed};
 use crate::facts::tree::{Id, Kind, Op, Piece};
 use crate::facts::{HOLE, Item, Text, Value};
 use crate::source::Language;
 
+/// What is put into a list by more calls than this is not followed.
+const MAX_PUSHED: usize = 32;
 /// Alternatives beyond this many are not told apart.
 const MAX_CHOICES: usize = 24;
 /// A name that stands for a name that stands for a name … is followed this far.
@@ -101,7 +103,8 @@ impl File<'_> {
             return Value::Path(vec![format!("{path}!")]);
         }
         let bindings = self.spaces.find(name, space);
-        if bindings.is_empty() {
+        let pushed = |binding: &&Binding| matches!(binding, Binding::Pushed(_));
+        if bindings.iter().all(pushed) {
             let stars = self
                 .spaces
                 .stars(space)
@@ -115,8 +118,17 @@ impl File<'_> {
     pub(super) fn bound<'b>(&self, bindings: impl Iterator<Item = &'b Binding>) -> Value {
         let mut values = Vec::new();
         let mut entries = Vec::new();
-        for binding in bindings.take(MAX_CHOICES) {
+        let mut pushed = Vec::new();
+        for binding in bindings {
+            if let Binding::Pushed(own) = binding {
+                pushed.push(*own);
+                continue;
+            }
+            if values.len() + entries.len() >= MAX_CHOICES {
+                continue;
+            }
             match binding {
+                Binding::Pushed(_) => {}
                 Binding::Import(path) => values.push(Value::Path(vec![path.clone()])),
                 Binding::Node(id, at) => values.push(self.value(*id, *at)),
                 Binding::Entry(key, id, at) => entries.push((key.clone(), self.value(*id, *at))),
@@ -136,14 +148,36 @@ impl File<'_> {
             }
         }
         for value in &mut values {
-            if let Value::Dict(own) = value {
-                own.extend(entries.iter().cloned());
+            match value {
+                Value::Dict(own) => own.extend(entries.iter().cloned()),
+                Value::List(items) => self.push_all(items, &pushed),
+                _ => {}
             }
         }
         if values.is_empty() && !entries.is_empty() {
             return Value::Dict(entries);
         }
         one_of(values)
+    }
+
+    /// Puts into a list what is put into it elsewhere, as if all of it always were.
+    fn push_all(&self, items: &mut Vec<Item>, pushed: &[Pushed]) {
+        for own in pushed.iter().take(MAX_PUSHED) {
+            let span = self.node(own.value).span;
+            let value = self.value(own.value, own.space);
+            let spread = own.many;
+            let new = match value {
+                Value::List(more) if own.many => more,
+                value => vec![Item {
+                    value,
+                    span,
+                    spread,
+                }],
+            };
+            let at = if own.at_start { 0 } else { items.len() };
+            items.splice(at..at, new);
+        }
+        items.truncate(MAX_ITEMS);
     }
 
     /// The paths of a class of this file: its own, then its bases' (a Python subclass is one).

@@ -74,13 +74,13 @@ fn known_function(
             Some(Value::Partial(Box::new(first?.clone()), rest))
         }
         "dict" => Some(dict(first, args)),
+        "list" | "tuple" => Some(list(args)),
+        "Vec.new" | "Vec.with_capacity" => Some(Value::List(Vec::new())),
         "shlex.split" => Some(split(first?)),
         "os.path.join" | "posixpath.join" => Some(path_join(args)),
         "format!"
         | "std.format!"
         | "format_args!"
-        | "list"
-        | "tuple"
         | "str"
         | "Some"
         | "Ok"
@@ -136,6 +136,19 @@ fn getattr(file: &File<'_>, object: &Value, args: &[Arg]) -> Option<Value> {
     Some(one_of(
         [Some(found), default].into_iter().flatten().collect(),
     ))
+}
+
+/// `list(x)`: what is not known has any number of elements.
+fn list(args: &[Arg]) -> Value {
+    let item = |arg: &Arg| Item {
+        value: arg.value.clone(),
+        span: arg.span,
+        spread: true,
+    };
+    match args {
+        [arg] if arg.value != Value::Unknown => arg.value.clone(),
+        _ => Value::List(args.iter().map(item).collect()),
+    }
 }
 
 fn dict(first: Option<&Value>, args: &[Arg]) -> Value {
