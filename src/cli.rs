@@ -88,15 +88,20 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = parse_date, help_heading = "Levels")]
     pub(crate) today: Option<Date>,
 
-    /// How the report is written
+    /// How the report is written, and where if not to standard output; repeat it for several: full,
+    /// concise, json, jsonl, sarif, github, gitlab, junit, checkstyle, rdjsonl, markdown
     #[arg(
         long,
-        value_enum,
-        value_name = "FORMAT",
+        value_parser = output,
+        value_name = "FORMAT[=FILE]",
         default_value = "full",
         help_heading = "Output"
     )]
-    pub(crate) output_format: Format,
+    pub(crate) output_format: Vec<Output>,
+
+    /// How many annotations `github` sends; the runner drops what is over ten of a kind
+    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Output")]
+    pub(crate) max_annotations: usize,
 
     /// When to use colour
     #[arg(
@@ -143,12 +148,42 @@ enum Lang {
 /// How a report is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// With the source, the reason and what to do
     Full,
-    /// One line each
     Concise,
-    /// For machines
     Json,
+    Jsonl,
+    Sarif,
+    Github,
+    Gitlab,
+    Junit,
+    Checkstyle,
+    Rdjsonl,
+    Markdown,
+}
+
+/// A report that is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Output {
+    /// How it is written.
+    pub(crate) format: Format,
+    /// Where to; standard output without it.
+    pub(crate) file: Option<PathBuf>,
+}
+
+/// `FORMAT` or `FORMAT=FILE`.
+fn output(text: &str) -> Result<Output, String> {
+    let (name, file) = match text.split_once('=') {
+        Some((_, "")) => return Err("no file after the `=`".to_owned()),
+        Some((name, file)) => (name, Some(PathBuf::from(file))),
+        None => (text, None),
+    };
+    let format = Format::from_str(name, false).map_err(|_| {
+        let values = Format::value_variants().iter();
+        let names = values.filter_map(ValueEnum::to_possible_value);
+        let names: Vec<String> = names.map(|own| own.get_name().to_owned()).collect();
+        format!("no format `{name}`; there are {}", names.join(", "))
+    })?;
+    Ok(Output { format, file })
 }
 
 /// When colour is used.
@@ -233,6 +268,24 @@ mod tests {
     #[test]
     fn the_command_is_well_formed() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_format_may_have_a_file() {
+        let cli = read(&["--output-format", "full", "--output-format=sarif=a=b.sarif"]);
+        let expected = [
+            Output {
+                format: Format::Full,
+                file: None,
+            },
+            Output {
+                format: Format::Sarif,
+                file: Some(PathBuf::from("a=b.sarif")),
+            },
+        ];
+        assert_eq!(cli.output_format, expected);
+        assert!(output("sarfi").unwrap_err().contains("sarif"));
+        assert!(output("json=").is_err());
     }
 
     #[test]

@@ -45,6 +45,16 @@ pub fn page(id: &str) -> Option<String> {
     ))
 }
 
+/// One line on an id; none if there is no such id.
+pub fn summary(id: &str) -> Option<&'static str> {
+    let rule = rules::ALL.iter().find(|rule| rule.id == id);
+    let finding = || FindingId::ALL.into_iter().find(|own| own.name() == id);
+    let problem = || ProblemId::ALL.into_iter().find(|own| own.name() == id);
+    rule.map(|rule| rule.summary)
+        .or_else(|| finding().map(of_finding))
+        .or_else(|| problem().map(of_problem))
+}
+
 /// Every id, one a line, with its level and summary.
 pub fn table() -> String {
     let mut table = String::from("Mechanisms (deny fails, warn is reported, allow is silent)\n");

@@ -12,10 +12,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use check_detached_spawns::report::{Date, Report, concise, full, json, summary};
+use check_detached_spawns::report::{
+    Context, Date, Report, concise, full, github, gitlab, json, markdown, rdjsonl, sarif, summary,
+    xml,
+};
 use check_detached_spawns::walk::{Excludes, Found, Input, Place, Walk, of_shebang, of_suffix};
 use check_detached_spawns::{explain, run};
-use cli::{Cli, Color, Format};
+use cli::{Cli, Color, Format, Output};
 
 const CLEAN: u8 = 0;
 const FOUND: u8 = 1;
@@ -54,6 +57,13 @@ fn command(cli: &Cli) -> Result<u8, String> {
     if cli.list_rules {
         return print(|out| out.write_all(explain::table().as_bytes())).map(|()| CLEAN);
     }
+    let to_stdout = |output: &&Output| output.file.is_none();
+    if cli.output_format.iter().filter(to_stdout).count() > 1 {
+        return Err(
+            "two reports for standard output: give one a file, --output-format FORMAT=FILE"
+                .to_owned(),
+        );
+    }
     let cwd = std::env::current_dir()
         .map_err(|error| format!("cannot tell the working directory: {error}"))?;
     let walk = Walk {
@@ -69,8 +79,12 @@ fn command(cli: &Cli) -> Result<u8, String> {
     }
     let outcome = run::run(&inputs, found.problems, &cli.options(today()));
     let fails = summary::Counts::of(&outcome.report).fails();
-    if !cli.quiet {
-        print(|out| write(out, cli, &outcome.report, &walk.place.prefix()))?;
+    let context = Context {
+        prefix: &walk.place.prefix(),
+        max_annotations: cli.max_annotations,
+    };
+    for output in &cli.output_format {
+        deliver(cli, output, &outcome.report, &context)?;
     }
     Ok(if outcome.failed || found.missing {
         FAILED
@@ -196,17 +210,53 @@ fn today() -> Date {
     Date::from_days(seconds.div_euclid(86_400))
 }
 
-fn write(out: &mut dyn Write, cli: &Cli, report: &Report, prefix: &str) -> io::Result<()> {
-    match cli.output_format {
-        Format::Full => full::write(out, report, &look(cli.color)),
+/// Writes one report to where it is wanted; `--quiet` is silent on standard output alone.
+fn deliver(
+    cli: &Cli,
+    output: &Output,
+    report: &Report,
+    context: &Context<'_>,
+) -> Result<(), String> {
+    let Some(path) = &output.file else {
+        if cli.quiet {
+            return Ok(());
+        }
+        let look = look(cli.color, io::stdout().is_terminal());
+        return print(|out| write(out, output.format, look, report, context));
+    };
+    let failed = |error| format!("cannot write the report to {}: {error}", path.display());
+    let file = std::fs::File::create(path).map_err(failed)?;
+    let mut out = io::BufWriter::new(file);
+    let look = look(cli.color, false);
+    write(&mut out, output.format, look, report, context)
+        .and_then(|()| out.flush())
+        .map_err(failed)
+}
+
+fn write(
+    out: &mut dyn Write,
+    format: Format,
+    look: full::Look,
+    report: &Report,
+    context: &Context<'_>,
+) -> io::Result<()> {
+    match format {
+        Format::Full => full::write(out, report, &look),
         Format::Concise => concise::write(out, report),
-        Format::Json => json::write(out, report, prefix),
+        Format::Json => json::write(out, report, context),
+        Format::Jsonl => json::write_lines(out, report, context),
+        Format::Sarif => sarif::write(out, report, context),
+        Format::Github => github::write(out, report, context),
+        Format::Gitlab => gitlab::write(out, report, context),
+        Format::Junit => xml::junit(out, report, context),
+        Format::Checkstyle => xml::checkstyle(out, report, context),
+        Format::Rdjsonl => rdjsonl::write(out, report, context),
+        Format::Markdown => markdown::write(out, report, context),
     }
 }
 
 /// How `full` may look: what the terminal can show, and what the caller wants.
-fn look(color: Color) -> full::Look {
-    let terminal = io::stdout().is_terminal();
+fn look(color: Color, terminal: bool) -> full::Look {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let forced =
         std::env::var_os("CLICOLOR_FORCE").is_some_and(|value| !value.is_empty() && value != "0");

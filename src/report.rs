@@ -1,11 +1,19 @@
 //! What a run found, as plain data; the writers beside it turn it into text and decide nothing.
 
 pub mod concise;
+mod fingerprint;
 pub mod full;
+pub mod github;
+pub mod gitlab;
 pub mod json;
+pub mod markdown;
+mod paths;
+pub mod rdjsonl;
 #[cfg(test)]
 mod sample;
+pub mod sarif;
 pub mod summary;
+pub mod xml;
 
 use crate::facts::tree::Statement;
 use crate::rules::{Certainty, Level, Rule};
@@ -22,6 +30,15 @@ pub struct Report {
     pub seen: usize,
     /// How many of them were parsed, since a rule could match.
     pub scanned: usize,
+}
+
+/// What writers for other tools need to know besides.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// The working directory from the repository's root, with `/`; empty at the root.
+    pub prefix: &'a str,
+    /// How many annotations are sent to GitHub.
+    pub max_annotations: usize,
 }
 
 /// One file's part of a report.
@@ -64,6 +81,13 @@ pub struct Finding {
     pub notes: Vec<(Span, String)>,
     /// The reason given for it, faulty or not.
     pub justification: Option<Justification>,
+}
+
+impl Finding {
+    /// The one place that a report gives it: its first evidence.
+    pub fn place(&self) -> Span {
+        self.evidence.first().copied().unwrap_or(self.act)
+    }
 }
 
 /// Ids of findings: a detaching spawn, and what can be wrong with a justification.

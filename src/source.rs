@@ -72,6 +72,17 @@ pub struct Position {
     pub column: u32,
 }
 
+/// What a column counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Unicode code points, as people and most linters count.
+    CodePoints,
+    /// UTF-16 code units: SARIF and editors.
+    Utf16,
+    /// Bytes of UTF-8: reviewdog.
+    Bytes,
+}
+
 /// A file as it is judged: decoded, never changed.
 #[derive(Clone, Debug)]
 pub struct Source {
@@ -138,8 +149,15 @@ impl Source {
 
     /// Line and column of the byte offset `at`. A byte order mark takes no column.
     pub fn position(&self, at: u32) -> Position {
-        let line = self.line(at);
-        let start = self.line_span(line).start as usize;
+        Position {
+            line: self.line(at),
+            column: self.column(at, Unit::CodePoints),
+        }
+    }
+
+    /// Column (from 1) of the byte offset `at`, as other tools count. A byte order mark takes none.
+    pub fn column(&self, at: u32, unit: Unit) -> u32 {
+        let start = self.line_span(self.line(at)).start as usize;
         let before = self
             .text
             .get(start..(at as usize).min(self.text.len()))
@@ -149,8 +167,12 @@ impl Source {
         } else {
             before
         };
-        let column = u32::try_from(before.chars().count() + 1).unwrap_or(u32::MAX);
-        Position { line, column }
+        let count = match unit {
+            Unit::CodePoints => before.chars().count(),
+            Unit::Utf16 => before.encode_utf16().count(),
+            Unit::Bytes => before.len(),
+        };
+        u32::try_from(count + 1).unwrap_or(u32::MAX)
     }
 }
 

@@ -50,11 +50,53 @@ fn status(output: &Output) -> i32 {
 }
 
 #[test]
+fn several_reports_are_written_at_once() -> Fallible {
+    let folder = tempfile::tempdir()?;
+    std::fs::write(folder.path().join("bad.py"), BAD)?;
+    let args = [
+        "--output-format",
+        "concise",
+        "--output-format",
+        "sarif=a.sarif",
+    ];
+    let output = run(folder.path(), &[&args[..], &["bad.py"]].concat())?;
+    assert_eq!(status(&output), 1);
+    assert!(text(&output.stdout).starts_with("bad.py:2:"));
+    assert!(std::fs::read(folder.path().join("a.sarif"))?.starts_with(b"{"));
+    let quiet = run(
+        folder.path(),
+        &["-q", "--output-format", "json=b.json", "bad.py"],
+    )?;
+    assert!(quiet.stdout.is_empty() && folder.path().join("b.json").exists());
+    for args in [
+        ["--output-format", "json", "--output-format", "full"],
+        ["--output-format", "json=missing/x", "-j", "1"],
+        ["--output-format", "jsn", "-j", "1"],
+    ] {
+        assert_eq!(status(&run(folder.path(), &args)?), 2, "{args:?}");
+    }
+    Ok(())
+}
+
+#[test]
 fn statuses_are_the_same_in_every_format() -> Fallible {
     let folder = tempfile::tempdir()?;
     std::fs::write(folder.path().join("bad.py"), BAD)?;
     std::fs::write(folder.path().join("good.py"), "print(1)\n")?;
-    for format in ["full", "concise", "json"] {
+    let formats = [
+        "full",
+        "concise",
+        "json",
+        "jsonl",
+        "sarif",
+        "github",
+        "gitlab",
+        "junit",
+        "checkstyle",
+        "rdjsonl",
+        "markdown",
+    ];
+    for format in formats {
         let of = |args: &[&str]| -> std::io::Result<i32> {
             let args = [&["--output-format", format], args].concat();
             Ok(status(&run(folder.path(), &args)?))

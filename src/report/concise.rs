@@ -14,11 +14,7 @@ pub fn write(out: &mut dyn Write, report: &Report) -> io::Result<()> {
     for entry in entries(report) {
         match entry {
             Entry::Finding(file, finding) => {
-                let start = finding
-                    .evidence
-                    .first()
-                    .map_or(finding.act.start, |span| span.start);
-                let at = file.source.position(start);
+                let at = file.source.position(finding.place().start);
                 let (path, message) = (plain(&file.source.path), plain(&finding.message));
                 writeln!(
                     out,

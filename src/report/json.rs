@@ -1,15 +1,13 @@
 //! The report for machines. These structs are the contract, version 1: their fields and order stay.
 //! `schema.json` beside this file describes them.
 
-mod fingerprint;
-
 use std::io::{self, Write};
 
 use serde::Serialize;
 
-use self::fingerprint::Fingerprints;
+use super::fingerprint::Fingerprints;
 use super::summary::{Counts, fails, is_covered, problems};
-use super::{FileReport, Finding, Report};
+use super::{Context, FileReport, Finding, Report};
 use crate::rules::{Certainty, Level};
 
 #[derive(Serialize)]
@@ -84,12 +82,50 @@ struct Trouble<'a> {
     message: &'a str,
 }
 
-/// Writes a report. `prefix` is the working directory from the repository's root, with `/`.
+/// One line of `jsonl`: what it is, and what it says.
+#[derive(Serialize)]
+struct Line<T> {
+    kind: &'static str,
+    #[serde(flatten)]
+    content: T,
+}
+
+/// Writes a report.
 ///
 /// # Errors
 ///
 /// Those of `out`.
-pub fn write(out: &mut dyn Write, report: &Report, prefix: &str) -> io::Result<()> {
+pub fn write(out: &mut dyn Write, report: &Report, context: &Context<'_>) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, &output(report, context))?;
+    writeln!(out)
+}
+
+/// Writes a report with an object a line, of kind `finding`, `justified`, `problem`, and at the end
+/// one `summary`.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write_lines(out: &mut dyn Write, report: &Report, context: &Context<'_>) -> io::Result<()> {
+    let output = output(report, context);
+    for content in &output.findings {
+        line(out, "finding", content)?;
+    }
+    for content in &output.justified {
+        line(out, "justified", content)?;
+    }
+    for content in &output.problems {
+        line(out, "problem", content)?;
+    }
+    line(out, "summary", &output.summary)
+}
+
+fn line(out: &mut dyn Write, kind: &'static str, content: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, &Line { kind, content })?;
+    writeln!(out)
+}
+
+fn output<'a>(report: &'a Report, context: &Context<'_>) -> Output<'a> {
     let counts = Counts::of(report);
     let mut output = Output {
         version: 1,
@@ -110,7 +146,7 @@ pub fn write(out: &mut dyn Write, report: &Report, prefix: &str) -> io::Result<(
         problems: problems(report).map(trouble).collect(),
     };
     for file in &report.files {
-        let mut fingerprints = Fingerprints::new(file, prefix);
+        let mut fingerprints = Fingerprints::new(file, context.prefix);
         for finding in &file.findings {
             let item = item(file, finding, fingerprints.next(finding));
             let list = if is_covered(finding) {
@@ -121,13 +157,12 @@ pub fn write(out: &mut dyn Write, report: &Report, prefix: &str) -> io::Result<(
             list.push(item);
         }
     }
-    serde_json::to_writer_pretty(&mut *out, &output)?;
-    writeln!(out)
+    output
 }
 
 fn item<'a>(file: &'a FileReport, finding: &'a Finding, fingerprint: String) -> Item<'a> {
     let source = &file.source;
-    let first = finding.evidence.first().copied().unwrap_or(finding.act);
+    let first = finding.place();
     let (start, end) = (source.position(first.start), source.position(first.end));
     let all = finding.statement.span;
     Item {
@@ -198,10 +233,42 @@ mod tests {
     use super::*;
     use crate::report::sample;
 
+    const CONTEXT: Context<'_> = Context {
+        prefix: "sub",
+        max_annotations: 0,
+    };
+
+    #[test]
+    fn lines_hold_what_the_whole_holds() {
+        let (mut whole, mut lines) = (Vec::new(), Vec::new());
+        write(&mut whole, &sample::report(), &CONTEXT).unwrap();
+        write_lines(&mut lines, &sample::report(), &CONTEXT).unwrap();
+        let whole: serde_json::Value = serde_json::from_slice(&whole).unwrap();
+        let mut first: Option<serde_json::Value> = None;
+        let mut kinds = Vec::new();
+        for line in lines.split_inclusive(|byte| *byte == b'\n') {
+            let mut line: serde_json::Value = serde_json::from_slice(line).unwrap();
+            let kind = line.as_object_mut().unwrap().remove("kind").unwrap();
+            kinds.push(kind.as_str().unwrap().to_owned());
+            first.get_or_insert(line);
+        }
+        let expected = [
+            "finding",
+            "finding",
+            "finding",
+            "justified",
+            "problem",
+            "problem",
+            "summary",
+        ];
+        assert_eq!(kinds, expected);
+        assert_eq!(first.unwrap(), whole["findings"][0]);
+    }
+
     #[test]
     fn the_contract_holds() {
         let mut out = Vec::new();
-        write(&mut out, &sample::report(), "sub").unwrap();
+        write(&mut out, &sample::report(), &CONTEXT).unwrap();
         let text = String::from_utf8(out).unwrap();
         let report: serde_json::Value = serde_json::from_str(&text).unwrap();
         let summary = serde_json::json!({"files": 3, "scanned": 1, "findings": 3, "unjustified": 2, "justified": 1, "problems": 2});

@@ -108,13 +108,9 @@ pub fn entries(report: &Report) -> Vec<Entry<'_>> {
     for file in &report.files {
         let path = file.source.path.as_str();
         for finding in file.findings.iter().filter(|finding| !is_covered(finding)) {
-            let start = finding
-                .evidence
-                .first()
-                .map_or(finding.act.start, |span| span.start);
             entries.push((
                 path,
-                Some(file.source.position(start)),
+                Some(file.source.position(finding.place().start)),
                 Entry::Finding(file, finding),
             ));
         }

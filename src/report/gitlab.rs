@@ -1,0 +1,87 @@
+//! GitLab's code quality report: its documented subset of the Code Climate format.
+
+use std::io::{self, Write};
+
+use serde_json::{Value, json};
+
+use super::fingerprint::{Fingerprints, of_problem};
+use super::paths::from_root;
+use super::summary::{fails, is_covered, problems, title};
+use super::{Context, Report};
+
+/// Writes a report.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write(out: &mut dyn Write, report: &Report, context: &Context<'_>) -> io::Result<()> {
+    let mut issues: Vec<Value> = Vec::new();
+    for file in &report.files {
+        let mut fingerprints = Fingerprints::new(file, context.prefix);
+        for finding in &file.findings {
+            let fingerprint = fingerprints.next(finding);
+            if is_covered(finding) {
+                continue;
+            }
+            let span = finding.place();
+            issues.push(json!({
+                "check_name": title(finding),
+                "description": format!("{}: {}", finding.message, finding.help),
+                "fingerprint": fingerprint,
+                "severity": if fails(finding) { "major" } else { "minor" },
+                "location": {
+                    "path": from_root(context.prefix, &file.source.path),
+                    "lines": {
+                        "begin": file.source.line(span.start),
+                        "end": file.source.line(span.end.saturating_sub(1).max(span.start)),
+                    },
+                },
+            }));
+        }
+    }
+    issues.extend(problems(report).map(|problem| {
+        let path = from_root(context.prefix, &problem.path);
+        json!({
+            "check_name": problem.id.name(),
+            "description": problem.message,
+            "fingerprint": of_problem(problem, &path),
+            "severity": "major",
+            "location": {
+                "path": path,
+                "lines": { "begin": problem.position.map_or(1, |at| at.line) },
+            },
+        })
+    }));
+    serde_json::to_writer_pretty(&mut *out, &issues)?;
+    writeln!(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::sample;
+
+    #[test]
+    fn each_issue_has_the_documented_shape() {
+        let mut out = Vec::new();
+        let context = Context {
+            prefix: "sub",
+            max_annotations: 0,
+        };
+        write(&mut out, &sample::report(), &context).unwrap();
+        let issues: Vec<Value> = serde_json::from_slice(&out).unwrap();
+        assert_eq!(issues.len(), 5);
+        let mut seen = std::collections::BTreeSet::new();
+        for issue in &issues {
+            assert!(seen.insert(issue["fingerprint"].as_str().unwrap().to_owned()));
+            assert!(
+                issue["location"]["path"]
+                    .as_str()
+                    .unwrap()
+                    .starts_with("sub/a/")
+            );
+            assert!(issue["location"]["lines"]["begin"].as_u64().unwrap() >= 1);
+            assert!(["major", "minor"].contains(&issue["severity"].as_str().unwrap()));
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Reviewdog's diagnostics, one object a line. Its columns count bytes of UTF-8.
+
+use std::io::{self, Write};
+
+use serde_json::{Value, json};
+
+use super::paths::from_root;
+use super::summary::{Entry, entries, fails, title};
+use super::{Context, Report};
+use crate::source::{Source, Unit};
+
+/// Writes a report.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write(out: &mut dyn Write, report: &Report, context: &Context<'_>) -> io::Result<()> {
+    for entry in entries(report) {
+        let diagnostic = match entry {
+            Entry::Finding(file, finding) => {
+                let span = finding.place();
+                json!({
+                    "message": format!("{}\n{}", finding.message, finding.help),
+                    "severity": if fails(finding) { "ERROR" } else { "WARNING" },
+                    "code": { "value": title(finding) },
+                    "location": {
+                        "path": from_root(context.prefix, &file.source.path),
+                        "range": {
+                            "start": position(&file.source, span.start),
+                            "end": position(&file.source, span.end),
+                        },
+                    },
+                })
+            }
+            Entry::Problem(_, problem) => {
+                let path = from_root(context.prefix, &problem.path);
+                json!({
+                    "message": problem.message,
+                    "severity": "ERROR",
+                    "code": { "value": problem.id.name() },
+                    "location": match problem.position {
+                        Some(at) => json!({ "path": path, "range": { "start": { "line": at.line } } }),
+                        None => json!({ "path": path }),
+                    },
+                })
+            }
+        };
+        serde_json::to_writer(&mut *out, &diagnostic)?;
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+fn position(source: &Source, at: u32) -> Value {
+    json!({ "line": source.line(at), "column": source.column(at, Unit::Bytes) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::sample;
+
+    #[test]
+    fn columns_are_bytes() {
+        let mut report = sample::report();
+        report.problems.clear();
+        report.files = vec![sample::file("é = f(setsid=True)\n", &["setsid=True"])];
+        let mut out = Vec::new();
+        let context = Context {
+            prefix: "",
+            max_annotations: 0,
+        };
+        write(&mut out, &report, &context).unwrap();
+        let line: Value = serde_json::from_slice(&out).unwrap();
+        assert_eq!(
+            line["location"]["range"],
+            json!({"start": {"line": 1, "column": 8}, "end": {"line": 1, "column": 19}})
+        );
+        assert_eq!(line["severity"], "ERROR");
+    }
+}

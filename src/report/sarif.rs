@@ -1,0 +1,263 @@
+//! SARIF 2.1.0: one run, columns in UTF-16 units, paths from the repository's root; what is
+//! justified stays in it as a suppressed result with its reason.
+
+use std::io::{self, Write};
+
+use serde_json::{Value, json};
+
+use super::fingerprint::Fingerprints;
+use super::paths::uri;
+use super::summary::{Counts, fails, is_covered, problems, title};
+use super::{Context, FileReport, Finding, Problem, Report, Verdict};
+use crate::explain;
+use crate::rules::Level;
+use crate::source::{Source, Span, Unit};
+
+const HOME: &str = "https://docs.rs/check-detached-spawns";
+
+/// Writes a report.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write(out: &mut dyn Write, report: &Report, context: &Context<'_>) -> io::Result<()> {
+    let rules = explain::ids();
+    let mut results = Vec::new();
+    for file in &report.files {
+        let mut fingerprints = Fingerprints::new(file, context.prefix);
+        for finding in &file.findings {
+            let fingerprint = fingerprints.next(finding);
+            results.push(result(file, finding, &fingerprint, &rules, context));
+        }
+    }
+    let unread: Vec<Value> = problems(report)
+        .map(|problem| notification(problem, &rules, context))
+        .collect();
+    let log = json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "check-detached-spawns",
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "informationUri": HOME,
+                "rules": rules.iter().map(|id| descriptor(id)).collect::<Vec<_>>(),
+            }},
+            "automationDetails": { "id": "check-detached-spawns/" },
+            "columnKind": "utf16CodeUnits",
+            "originalUriBaseIds": {
+                "SRCROOT": { "description": { "text": "The root of the repository." } },
+            },
+            "invocations": [{
+                "executionSuccessful": Counts::of(report).problems == 0,
+                "toolExecutionNotifications": unread,
+            }],
+            "results": results,
+        }],
+    });
+    serde_json::to_writer_pretty(&mut *out, &log)?;
+    writeln!(out)
+}
+
+/// What a rule is, for the page that shows its results.
+fn descriptor(id: &str) -> Value {
+    let page = explain::page(id).unwrap_or_default();
+    let summary = explain::summary(id).unwrap_or_default();
+    json!({
+        "id": id,
+        "name": pascal(id),
+        "shortDescription": { "text": sentence(summary) },
+        "fullDescription": { "text": sentence(summary) },
+        "help": { "text": page, "markdown": page },
+        "helpUri": HOME,
+        "defaultConfiguration": { "level": "error" },
+        "properties": { "tags": ["process", "reliability"] },
+    })
+}
+
+fn result(
+    file: &FileReport,
+    finding: &Finding,
+    fingerprint: &str,
+    rules: &[&str],
+    context: &Context<'_>,
+) -> Value {
+    // A spawn is a result of its first mechanism, a fault of a reason one of its own id.
+    let id = finding
+        .rules
+        .first()
+        .map_or(finding.id.name(), |rule| rule.id);
+    let mut result = json!({
+        "ruleId": id,
+        "ruleIndex": rules.iter().position(|own| *own == id),
+        "level": level(finding),
+        "message": {
+            "text": format!("{} {}", sentence(&finding.message), sentence(&finding.help)),
+            "markdown": format!("**{}**: {}\n\n{}", title(finding), sentence(&finding.message), sentence(&finding.help)),
+        },
+        "locations": [{ "physicalLocation": {
+            "artifactLocation": { "uri": uri(context.prefix, &file.source.path), "uriBaseId": "SRCROOT" },
+            "region": region(&file.source, finding.place(), true),
+            "contextRegion": region(&file.source, lines_around(&file.source, finding), false),
+        }}],
+        "partialFingerprints": { "detachedSpawn/v1": fingerprint },
+    });
+    if is_covered(finding) {
+        let kind = if finding.verdict == Verdict::Justified {
+            "inSource"
+        } else {
+            "external"
+        };
+        let reason = finding
+            .justification
+            .as_ref()
+            .map(|own| own.reason.as_str());
+        result["suppressions"] = json!([{
+            "kind": kind,
+            "justification": reason.unwrap_or(finding.verdict.name()),
+        }]);
+    } else {
+        result["suppressions"] = json!([]);
+    }
+    result
+}
+
+fn level(finding: &Finding) -> &'static str {
+    if fails(finding) || is_covered(finding) && finding.level == Level::Deny {
+        "error"
+    } else {
+        "warning"
+    }
+}
+
+fn notification(problem: &Problem, rules: &[&str], context: &Context<'_>) -> Value {
+    let id = problem.id.name();
+    let mut place = json!({ "physicalLocation": {
+        "artifactLocation": { "uri": uri(context.prefix, &problem.path), "uriBaseId": "SRCROOT" },
+    }});
+    if let Some(at) = problem.position {
+        place["physicalLocation"]["region"] = json!({ "startLine": at.line });
+    }
+    json!({
+        "level": "error",
+        "message": { "text": sentence(&problem.message) },
+        "associatedRule": { "id": id, "index": rules.iter().position(|own| *own == id) },
+        "locations": [place],
+    })
+}
+
+/// A region; its end is one past the last character.
+fn region(source: &Source, span: Span, exact: bool) -> Value {
+    let (start, end) = (span.start, span.end);
+    let last = source.line(end.saturating_sub(1).max(start));
+    let mut region = json!({
+        "startLine": source.line(start),
+        "endLine": last,
+        "snippet": { "text": source.slice(span) },
+    });
+    if exact {
+        region["startColumn"] = source.column(start, Unit::Utf16).into();
+        region["endColumn"] = source.column(end, Unit::Utf16).into();
+        region["endLine"] = source.line(end).into();
+    }
+    region
+}
+
+/// The lines of the evidence and one on each side, as people see them.
+fn lines_around(source: &Source, finding: &Finding) -> Span {
+    let place = finding.place();
+    let first = source.line(place.start).saturating_sub(1).max(1);
+    let last = source.line(place.end.saturating_sub(1).max(place.start)) + 1;
+    let end = source.line_span(last.min(source.line_count())).end;
+    Span {
+        start: source.line_span(first).start,
+        end,
+    }
+}
+
+/// `new-session` as `NewSession`.
+fn pascal(id: &str) -> String {
+    let word = |word: &str| {
+        let mut chars = word.chars();
+        chars.next().map_or_else(String::new, |first| {
+            first.to_ascii_uppercase().to_string() + chars.as_str()
+        })
+    };
+    id.split('-').map(word).collect()
+}
+
+/// A message as a sentence: a capital at its start, a full stop at its end.
+fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(|first| first.to_uppercase().to_string());
+    let text = first.unwrap_or_default() + chars.as_str();
+    if text.ends_with(['.', '!', '?']) {
+        text
+    } else {
+        text + "."
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::sample;
+
+    #[test]
+    fn a_log_has_what_code_scanning_reads() {
+        let mut out = Vec::new();
+        let context = Context {
+            prefix: "sub dir",
+            max_annotations: 0,
+        };
+        write(&mut out, &sample::report(), &context).unwrap();
+        let log: Value = serde_json::from_slice(&out).unwrap();
+        let run = &log["runs"][0];
+        let results = run["results"].as_array().unwrap();
+        assert_eq!(results.len(), 4);
+        for result in results {
+            let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
+            assert_eq!(
+                run["tool"]["driver"]["rules"][index]["id"],
+                result["ruleId"]
+            );
+            let place = &result["locations"][0]["physicalLocation"];
+            assert_eq!(place["artifactLocation"]["uri"], "sub%20dir/a/b.py");
+        }
+        let covered = &results[3]["suppressions"][0];
+        assert_eq!(
+            covered,
+            &json!({"kind": "inSource", "justification": "it must"})
+        );
+        assert_eq!(results[1]["suppressions"], json!([]));
+        assert_eq!(run["invocations"][0]["executionSuccessful"], false);
+        assert_eq!(
+            run["invocations"][0]["toolExecutionNotifications"]
+                .as_array()
+                .unwrap()
+                .len(),
+            2
+        );
+    }
+
+    #[test]
+    fn columns_are_utf16_units() {
+        let report = Report {
+            files: vec![sample::file("x = '𝕏', f(setsid=True)\n", &["setsid=True"])],
+            ..Report::default()
+        };
+        let mut out = Vec::new();
+        let context = Context {
+            prefix: "",
+            max_annotations: 0,
+        };
+        write(&mut out, &report, &context).unwrap();
+        let log: Value = serde_json::from_slice(&out).unwrap();
+        let region = &log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"];
+        assert_eq!(
+            (&region["startColumn"], &region["endColumn"]),
+            (&13.into(), &24.into())
+        );
+        assert_eq!(region["snippet"]["text"], "setsid=True");
+    }
+}

@@ -1,0 +1,281 @@
+//! The two reports in XML: those of `JUnit` and of checkstyle. What XML 1.0 cannot hold is replaced.
+
+use std::io::{self, Write};
+
+use quick_xml::Writer;
+use quick_xml::events::{BytesDecl, BytesText, Event};
+
+use super::paths::from_root;
+use super::summary::{Entry, entries, fails, line, title};
+use super::{Context, Report};
+
+/// Writes a report as `JUnit` does: one suite a file, one case an entry, and one passing case where
+/// there is nothing to say, since some readers refuse an empty report.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn junit(out: &mut dyn Write, report: &Report, context: &Context<'_>) -> io::Result<()> {
+    let entries = entries(report);
+    let failing =
+        |entry: &&Entry<'_>| matches!(entry, Entry::Finding(_, finding) if fails(finding));
+    let failures = entries.iter().filter(failing).count();
+    let errors = entries
+        .iter()
+        .filter(|entry| matches!(entry, Entry::Problem(..)))
+        .count();
+    let mut xml = start(out)?;
+    xml.create_element("testsuites")
+        .with_attribute(("name", "check-detached-spawns"))
+        .with_attribute(("tests", number(entries.len().max(1)).as_str()))
+        .with_attribute(("failures", number(failures).as_str()))
+        .with_attribute(("errors", number(errors).as_str()))
+        .write_inner_content(|xml| {
+            if entries.is_empty() {
+                return suite(xml, &line(report), &[], context);
+            }
+            for part in entries.chunk_by(|a, b| path(a) == path(b)) {
+                let name = from_root(context.prefix, path(&part[0]));
+                suite(xml, &name, part, context)?;
+            }
+            Ok(())
+        })?;
+    writeln!(xml.get_mut())
+}
+
+fn suite(
+    xml: &mut Writer<&mut dyn Write>,
+    name: &str,
+    entries: &[Entry<'_>],
+    context: &Context<'_>,
+) -> io::Result<()> {
+    let failures = entries
+        .iter()
+        .filter(|entry| matches!(entry, Entry::Finding(_, finding) if fails(finding)));
+    let errors = entries
+        .iter()
+        .filter(|entry| matches!(entry, Entry::Problem(..)));
+    let counts = (failures.count(), errors.count());
+    xml.create_element("testsuite")
+        .with_attribute(("name", valid(name).as_str()))
+        .with_attribute(("tests", number(entries.len().max(1)).as_str()))
+        .with_attribute(("failures", number(counts.0).as_str()))
+        .with_attribute(("errors", number(counts.1).as_str()))
+        .write_inner_content(|xml| {
+            if entries.is_empty() {
+                let case = xml.create_element("testcase");
+                case.with_attribute(("classname", "check-detached-spawns"))
+                    .with_attribute(("name", "nothing to report"))
+                    .write_empty()?;
+            }
+            for entry in entries {
+                case(xml, entry, context)?;
+            }
+            Ok(())
+        })?;
+    Ok(())
+}
+
+fn case(
+    xml: &mut Writer<&mut dyn Write>,
+    entry: &Entry<'_>,
+    context: &Context<'_>,
+) -> io::Result<()> {
+    let place = place(entry);
+    let path = from_root(context.prefix, path(entry));
+    let (element, id, message, help) = match entry {
+        Entry::Finding(_, finding) => (
+            if fails(finding) {
+                "failure"
+            } else {
+                "system-out"
+            },
+            title(finding),
+            finding.message.as_str(),
+            finding.help.as_str(),
+        ),
+        Entry::Problem(_, problem) => (
+            "error",
+            problem.id.name().to_owned(),
+            problem.message.as_str(),
+            "",
+        ),
+    };
+    let line = place.map_or(1, |(line, _)| line).to_string();
+    let name = format!("{id} at line {line}");
+    xml.create_element("testcase")
+        .with_attribute(("classname", valid(&path).as_str()))
+        .with_attribute(("name", valid(&name).as_str()))
+        .with_attribute(("file", valid(&path).as_str()))
+        .with_attribute(("line", line.as_str()))
+        .write_inner_content(|xml| {
+            let text = valid(&format!("{path}:{line}: {message}\n{help}"));
+            let mut inner = xml.create_element(element);
+            if element != "system-out" {
+                inner = inner
+                    .with_attribute(("type", id.as_str()))
+                    .with_attribute(("message", valid(message).as_str()));
+            }
+            inner.write_text_content(BytesText::new(text.trim_end()))?;
+            Ok(())
+        })?;
+    Ok(())
+}
+
+/// Writes a report as checkstyle's XML.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn checkstyle(out: &mut dyn Write, report: &Report, context: &Context<'_>) -> io::Result<()> {
+    let entries = entries(report);
+    let mut xml = start(out)?;
+    xml.create_element("checkstyle")
+        .with_attribute(("version", "4.3"))
+        .write_inner_content(|xml| {
+            for part in entries.chunk_by(|a, b| path(a) == path(b)) {
+                let name = valid(&from_root(context.prefix, path(&part[0])));
+                xml.create_element("file")
+                    .with_attribute(("name", name.as_str()))
+                    .write_inner_content(|xml| {
+                        for entry in part {
+                            error(xml, entry)?;
+                        }
+                        Ok(())
+                    })?;
+            }
+            Ok(())
+        })?;
+    writeln!(xml.get_mut())
+}
+
+fn error(xml: &mut Writer<&mut dyn Write>, entry: &Entry<'_>) -> io::Result<()> {
+    let (severity, id, message) = match entry {
+        Entry::Finding(_, finding) => (
+            if fails(finding) { "error" } else { "warning" },
+            title(finding),
+            format!("{}; {}", finding.message, finding.help),
+        ),
+        Entry::Problem(_, problem) => (
+            "error",
+            problem.id.name().to_owned(),
+            problem.message.clone(),
+        ),
+    };
+    let (line, column) = place(entry).unwrap_or((1, 1));
+    let source = format!("check-detached-spawns.{id}");
+    xml.create_element("error")
+        .with_attribute(("line", line.to_string().as_str()))
+        .with_attribute(("column", column.to_string().as_str()))
+        .with_attribute(("severity", severity))
+        .with_attribute(("message", valid(&message).as_str()))
+        .with_attribute(("source", source.as_str()))
+        .write_empty()?;
+    Ok(())
+}
+
+fn start(out: &mut dyn Write) -> io::Result<Writer<&mut dyn Write>> {
+    let mut xml = Writer::new_with_indent(out, b' ', 2);
+    xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+    Ok(xml)
+}
+
+fn path<'a>(entry: &Entry<'a>) -> &'a str {
+    match entry {
+        Entry::Finding(file, _) => &file.source.path,
+        Entry::Problem(_, problem) => &problem.path,
+    }
+}
+
+/// Line and column, from 1, in code points.
+fn place(entry: &Entry<'_>) -> Option<(u32, u32)> {
+    let position = match entry {
+        Entry::Finding(file, finding) => Some(file.source.position(finding.place().start)),
+        Entry::Problem(_, problem) => problem.position,
+    };
+    position.map(|at| (at.line, at.column))
+}
+
+fn number(number: usize) -> String {
+    number.to_string()
+}
+
+/// Text without the characters that no XML 1.0 document can hold, escaped or not.
+fn valid(text: &str) -> String {
+    let allowed = |char: char| matches!(char, '\t' | '\n' | '\r' | '\u{20}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
+    text.chars()
+        .map(|char| if allowed(char) { char } else { '\u{fffd}' })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use quick_xml::Reader;
+
+    use super::*;
+    use crate::report::sample;
+
+    const CONTEXT: Context<'_> = Context {
+        prefix: "",
+        max_annotations: 0,
+    };
+
+    /// The names of all elements, in order.
+    fn elements(bytes: &[u8]) -> Vec<String> {
+        let mut reader = Reader::from_reader(bytes);
+        let mut names = Vec::new();
+        loop {
+            match reader.read_event().unwrap() {
+                Event::Start(element) | Event::Empty(element) => {
+                    for attribute in element.attributes() {
+                        attribute.unwrap();
+                    }
+                    names.push(String::from_utf8(element.name().as_ref().to_vec()).unwrap());
+                }
+                Event::Eof => return names,
+                _ => {}
+            }
+        }
+    }
+
+    #[test]
+    fn junit_has_a_case_for_each_entry() {
+        let mut out = Vec::new();
+        junit(&mut out, &sample::report(), &CONTEXT).unwrap();
+        let names = elements(&out);
+        let count = |name: &str| names.iter().filter(|own| *own == name).count();
+        assert_eq!(
+            (
+                count("testsuite"),
+                count("testcase"),
+                count("failure"),
+                count("error"),
+                count("system-out")
+            ),
+            (2, 5, 2, 2, 1)
+        );
+    }
+
+    #[test]
+    fn an_empty_junit_report_passes_one_case() {
+        let mut out = Vec::new();
+        junit(&mut out, &Report::default(), &CONTEXT).unwrap();
+        assert_eq!(elements(&out), ["testsuites", "testsuite", "testcase"]);
+    }
+
+    #[test]
+    fn checkstyle_holds_what_xml_can_hold() {
+        let mut report = sample::report();
+        report.problems[0].path = "a/<\u{1}&\"'>.py".to_owned();
+        let mut out = Vec::new();
+        checkstyle(&mut out, &report, &CONTEXT).unwrap();
+        let text = String::from_utf8(out.clone()).unwrap();
+        assert!(
+            text.contains("a/&lt;\u{fffd}&amp;&quot;&apos;&gt;.py"),
+            "{text}"
+        );
+        let mut expected = vec!["checkstyle", "file", "error", "file"];
+        expected.resize(8, "error");
+        assert_eq!(elements(&out), expected);
+    }
+}
