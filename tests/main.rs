@@ -7,6 +7,8 @@
     reason = "a test may fail where it stands, and says figures"
 )]
 
+#[cfg(unix)]
+mod action;
 mod cli;
 mod fixtures;
 mod justifications;
