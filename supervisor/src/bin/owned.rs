@@ -1,0 +1,5 @@
+//! The `owned` command.
+
+fn main() {
+    spawn_owned::init();
+}

@@ -1,0 +1,311 @@
+//! What to run, in the words of the standard library's `Command`, whose own cannot be read back.
+
+use std::collections::BTreeMap;
+use std::ffi::{CString, OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+use crate::sys;
+
+/// A program to start: arguments, environment, folder and standard streams.
+///
+/// ```
+/// let mut command = spawn_owned::Command::new("sh");
+/// command.arg("-c").arg("exit 3").env("LANG", "C").stdout(spawn_owned::Stdio::null());
+/// ```
+#[derive(Debug)]
+pub struct Command {
+    program: OsString,
+    arguments: Vec<OsString>,
+    environment: BTreeMap<OsString, Option<OsString>>,
+    cleared: bool,
+    directory: Option<PathBuf>,
+    streams: [Stdio; 3],
+}
+
+/// Where a standard stream of a child leads.
+#[derive(Debug)]
+pub struct Stdio(Stream);
+
+#[derive(Debug)]
+enum Stream {
+    Inherit,
+    Null,
+    Piped,
+    File(OwnedFd),
+}
+
+impl Stdio {
+    /// To where the owner's own stream leads.
+    pub fn inherit() -> Self {
+        Self(Stream::Inherit)
+    }
+
+    /// To nowhere.
+    pub fn null() -> Self {
+        Self(Stream::Null)
+    }
+
+    /// To a pipe, whose other end is in the handle.
+    pub fn piped() -> Self {
+        Self(Stream::Piped)
+    }
+}
+
+impl From<OwnedFd> for Stdio {
+    fn from(fd: OwnedFd) -> Self {
+        Self(Stream::File(fd))
+    }
+}
+
+impl From<File> for Stdio {
+    fn from(file: File) -> Self {
+        Self(Stream::File(file.into()))
+    }
+}
+
+impl Command {
+    /// The program `program`, looked up in `PATH` unless it holds a `/`; no arguments, the owner's
+    /// environment, folder and streams.
+    pub fn new(program: impl AsRef<OsStr>) -> Self {
+        Self {
+            program: program.as_ref().to_owned(),
+            arguments: Vec::new(),
+            environment: BTreeMap::new(),
+            cleared: false,
+            directory: None,
+            streams: [Stdio::inherit(), Stdio::inherit(), Stdio::inherit()],
+        }
+    }
+
+    /// Adds an argument.
+    pub fn arg(&mut self, argument: impl AsRef<OsStr>) -> &mut Self {
+        self.arguments.push(argument.as_ref().to_owned());
+        self
+    }
+
+    /// Adds arguments.
+    pub fn args(&mut self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> &mut Self {
+        let arguments = arguments.into_iter();
+        self.arguments
+            .extend(arguments.map(|argument| argument.as_ref().to_owned()));
+        self
+    }
+
+    /// Sets a variable of the environment.
+    pub fn env(&mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> &mut Self {
+        let value = Some(value.as_ref().to_owned());
+        self.environment.insert(name.as_ref().to_owned(), value);
+        self
+    }
+
+    /// Takes a variable out of the environment.
+    pub fn env_remove(&mut self, name: impl AsRef<OsStr>) -> &mut Self {
+        self.environment.insert(name.as_ref().to_owned(), None);
+        self
+    }
+
+    /// Starts from an empty environment. The mark by which an owned child is found stays.
+    pub fn env_clear(&mut self) -> &mut Self {
+        self.cleared = true;
+        self.environment.clear();
+        self
+    }
+
+    /// Sets the folder it starts in.
+    pub fn current_dir(&mut self, directory: impl AsRef<Path>) -> &mut Self {
+        self.directory = Some(directory.as_ref().to_owned());
+        self
+    }
+
+    /// Sets where its standard input comes from.
+    pub fn stdin(&mut self, stream: impl Into<Stdio>) -> &mut Self {
+        self.streams[0] = stream.into();
+        self
+    }
+
+    /// Sets where its standard output goes.
+    pub fn stdout(&mut self, stream: impl Into<Stdio>) -> &mut Self {
+        self.streams[1] = stream.into();
+        self
+    }
+
+    /// Sets where its standard error goes.
+    pub fn stderr(&mut self, stream: impl Into<Stdio>) -> &mut Self {
+        self.streams[2] = stream.into();
+        self
+    }
+
+    /// The program as it was named.
+    pub fn get_program(&self) -> &OsStr {
+        &self.program
+    }
+
+    /// Everything made ready for the system; `mark` is set or, without a value, taken out.
+    pub(crate) fn prepare(&self, mark: (&str, Option<Vec<u8>>)) -> Result<Prepared, Error> {
+        let refused = |source| Error::Program {
+            program: self.program.clone().into(),
+            source,
+        };
+        let mut environment = self.environment();
+        environment.remove(OsStr::new(mark.0));
+        if let Some(value) = mark.1 {
+            environment.insert(mark.0.into(), OsString::from_vec(value));
+        }
+        let path = self.find(&environment).map_err(refused)?;
+        runnable(&path, self.directory.as_deref()).map_err(|source| Error::Program {
+            program: path.clone(),
+            source,
+        })?;
+        let texts = |texts: &[OsString]| texts.iter().map(|text| c_text(text)).collect();
+        let arguments: io::Result<Vec<_>> = texts(&self.arguments);
+        let directory = self
+            .directory
+            .as_deref()
+            .map(|path| c_text(path.as_os_str()));
+        let (places, ends) = self.open_streams().map_err(refused)?;
+        Ok(Prepared {
+            name: c_text(&self.program).map_err(refused)?,
+            path: c_text(path.as_os_str()).map_err(refused)?,
+            arguments: arguments.map_err(refused)?,
+            environment: environment.into_iter().collect(),
+            directory: directory.transpose().map_err(refused)?,
+            places,
+            ends,
+        })
+    }
+
+    /// The variables that the child gets.
+    fn environment(&self) -> BTreeMap<OsString, OsString> {
+        let mut all = BTreeMap::new();
+        if !self.cleared {
+            all.extend(std::env::vars_os());
+        }
+        for (name, value) in &self.environment {
+            match value {
+                Some(value) => all.insert(name.clone(), value.clone()),
+                None => all.remove(name),
+            };
+        }
+        all
+    }
+
+    /// The program's path: as it is named if that holds a `/`, else from the child's `PATH`.
+    fn find(&self, environment: &BTreeMap<OsString, OsString>) -> io::Result<PathBuf> {
+        if self.program.as_bytes().contains(&b'/') {
+            return Ok(self.program.clone().into());
+        }
+        let own = std::env::var_os("PATH");
+        let path = environment.get(OsStr::new("PATH")).cloned().or(own);
+        let path = path.unwrap_or_else(|| "/usr/bin:/bin".into());
+        let mut fault = io::ErrorKind::NotFound.into();
+        for folder in std::env::split_paths(&path) {
+            let candidate = std::path::absolute(folder.join(&self.program))?;
+            match runnable(&candidate, None) {
+                Ok(()) => return Ok(candidate),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => fault = error,
+            }
+        }
+        Err(fault)
+    }
+
+    /// The child's streams, by number, and our ends of those that are pipes.
+    fn open_streams(&self) -> io::Result<(Vec<(OwnedFd, i32)>, [Option<OwnedFd>; 3])> {
+        let mut places = Vec::new();
+        let mut ends = [None, None, None];
+        for (number, stream) in (0..).zip(&self.streams) {
+            let theirs = match &stream.0 {
+                Stream::Inherit => continue,
+                Stream::Null => {
+                    sys::above_standard(&File::options().read(true).write(true).open("/dev/null")?)?
+                }
+                Stream::File(fd) => sys::above_standard(fd)?,
+                Stream::Piped => {
+                    let (read, write) = sys::pipe()?;
+                    let (theirs, ours) = if number == 0 {
+                        (read, write)
+                    } else {
+                        (write, read)
+                    };
+                    ends[usize::from(number == 1) + 2 * usize::from(number == 2)] = Some(ours);
+                    theirs
+                }
+            };
+            places.push((theirs, number));
+        }
+        Ok((places, ends))
+    }
+}
+
+/// A command in the words of the system.
+pub(crate) struct Prepared {
+    /// The program as it was named: the first of its arguments.
+    pub(crate) name: CString,
+    pub(crate) path: CString,
+    pub(crate) arguments: Vec<CString>,
+    pub(crate) environment: Vec<(OsString, OsString)>,
+    pub(crate) directory: Option<CString>,
+    places: Vec<(OwnedFd, i32)>,
+    /// Our ends of its pipes.
+    pub(crate) ends: [Option<OwnedFd>; 3],
+}
+
+impl Prepared {
+    /// The descriptors that become its streams.
+    pub(crate) fn descriptors(&self) -> Vec<(i32, i32)> {
+        let places = self.places.iter();
+        places
+            .map(|(fd, number)| (fd.as_raw_fd(), *number))
+            .collect()
+    }
+}
+
+/// A text for the system; it may not hold NUL.
+pub(crate) fn c_text(text: &OsStr) -> io::Result<CString> {
+    CString::new(text.as_bytes()).map_err(|_| {
+        io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "a text for a program holds NUL",
+        )
+    })
+}
+
+/// `NAME=VALUE` for the system.
+pub(crate) fn c_variable(name: &OsStr, value: &OsStr) -> io::Result<CString> {
+    let mut text = name.to_owned();
+    text.push("=");
+    text.push(value);
+    c_text(&text)
+}
+
+/// Whether a file can be run: found before anything is started, so that the error is the caller's.
+fn runnable(path: &Path, directory: Option<&Path>) -> io::Result<()> {
+    let path = directory.map_or_else(|| path.to_owned(), |directory| directory.join(path));
+    let data = path.metadata()?;
+    if !data.is_file() || data.permissions().mode() & 0o111 == 0 {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    // What may be run but not read is left to the system.
+    let Ok(mut file) = File::open(&path) else {
+        return Ok(());
+    };
+    let mut start = [0; 256];
+    let length = file.read(&mut start)?;
+    let line = start[..length].strip_prefix(b"#!");
+    let Some(line) = line.and_then(|line| line.split(|byte| *byte == b'\n').next()) else {
+        return Ok(());
+    };
+    let words = line.split(u8::is_ascii_whitespace);
+    let Some(interpreter) = words.into_iter().find(|word| !word.is_empty()) else {
+        return Ok(());
+    };
+    Path::new(OsStr::from_bytes(interpreter))
+        .metadata()
+        .map(drop)
+}

@@ -1,0 +1,255 @@
+//! The file that records every start and end: one JSON object a line, appended with one write.
+//!
+//! It says what runs, since when, whose it is and why it may stay, to people and to `jq`, and lets
+//! [`sweep`](crate::sweep) find what an owner left that was killed together with its supervisor. It is
+//! never the reason for a failed spawn: what could not be written is in
+//! [`Status::ledger_fault`](crate::Status::ledger_fault).
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+
+use crate::link::Tier;
+use crate::process;
+use crate::sabotage::sabotaged;
+use crate::sys;
+
+/// How long a writer waits for the lock. After this its one line is appended without it.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Files above this size are compacted when an owner starts.
+const LARGE: u64 = 1024 * 1024;
+
+/// Where the ledger is if nobody says otherwise: `$XDG_STATE_HOME/spawn-owned/ledger.jsonl`, else
+/// `~/.local/state/spawn-owned/ledger.jsonl`; nowhere for a user without a home.
+pub(crate) fn default_path() -> Option<PathBuf> {
+    let absolute = |name| {
+        let path = PathBuf::from(std::env::var_os(name)?);
+        path.is_absolute().then_some(path)
+    };
+    let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")));
+    Some(state?.join("spawn-owned/ledger.jsonl"))
+}
+
+/// The ledger of one owner.
+pub(crate) struct Ledger {
+    path: Option<PathBuf>,
+    /// What every row says of its owner.
+    owner: Value,
+    fault: Mutex<Option<String>>,
+}
+
+impl Ledger {
+    /// Notes the owner itself first: its mark leads to everything it will have started.
+    pub(crate) fn open(
+        path: Option<PathBuf>,
+        token: &str,
+        pid: i32,
+        start: u64,
+        tier: Tier,
+    ) -> Self {
+        let owner = json!({
+            "pid": pid, "start": start, "token": token,
+            "boot": process::boot(), "space": process::space(),
+        });
+        let ledger = Self {
+            path,
+            owner,
+            fault: Mutex::new(None),
+        };
+        if let Some(path) = &ledger.path {
+            let large = path.metadata().is_ok_and(|data| data.len() > LARGE);
+            if let Err(error) = if large { compact(path) } else { Ok(()) } {
+                ledger.note_fault(&error);
+            }
+        }
+        let program = std::env::current_exe().unwrap_or_default();
+        ledger.add(
+            "owner",
+            json!({"tier": tier.name(), "program": program.to_string_lossy()}),
+        );
+        ledger
+    }
+
+    /// A child was started.
+    pub(crate) fn started(&self, kind: &str, pid: i32, start: u64, mut what: Value) {
+        what["child"] = json!({"pid": pid, "start": start});
+        self.add(kind, what);
+    }
+
+    /// A child has ended.
+    pub(crate) fn ended(&self, pid: i32, start: u64, how: &str) {
+        self.started("end", pid, start, json!({"how": how}));
+    }
+
+    /// A group was handed back.
+    pub(crate) fn released(&self, pid: i32, start: u64, how: &str) {
+        self.started("release", pid, start, json!({"how": how}));
+    }
+
+    /// There is no supervisor any more.
+    pub(crate) fn unprotected(&self, why: &str) {
+        self.add("unprotected", json!({"why": why}));
+    }
+
+    fn add(&self, kind: &str, mut row: Value) {
+        let Some(path) = &self.path else { return };
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        row["version"] = json!(1);
+        row["kind"] = json!(kind);
+        row["at"] = json!(now.as_secs_f64());
+        row["owner"] = self.owner.clone();
+        let written = append(path, &row);
+        *self.fault.lock().unwrap_or_else(PoisonError::into_inner) =
+            written.err().map(|error| fault(path, &error));
+    }
+
+    fn note_fault(&self, error: &io::Error) {
+        if let Some(path) = &self.path {
+            *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = Some(fault(path, error));
+        }
+    }
+
+    /// Why the last row was not written.
+    pub(crate) fn fault(&self) -> Option<String> {
+        self.fault
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
+
+fn fault(path: &Path, error: &io::Error) -> String {
+    format!("cannot write the ledger {}: {error}", path.display())
+}
+
+/// Appends one row with one write. A line that a killed writer left unfinished is closed first.
+pub(crate) fn append(path: &Path, row: &Value) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let _lock = take_lock(path)?;
+    // Only without the lock can the file be replaced in between; then the row is written again.
+    for _ in 0..3 {
+        let mut file = options().append(true).read(true).create(true).open(path)?;
+        let mut line = row.to_string();
+        if !ends_with_line_end(&mut file)? {
+            line.insert(0, '\n');
+        }
+        line.push('\n');
+        file.write_all(line.as_bytes())?;
+        if path
+            .metadata()
+            .is_ok_and(|now| Some(now.ino()) == file.metadata().ok().map(|data| data.ino()))
+        {
+            return Ok(());
+        }
+    }
+    Err(io::Error::other("it is replaced again and again"))
+}
+
+fn options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.mode(0o600);
+    options
+}
+
+fn ends_with_line_end(file: &mut File) -> io::Result<bool> {
+    if file.metadata()?.len() == 0 {
+        return Ok(true);
+    }
+    let mut last = [0];
+    file.seek(io::SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last == *b"\n")
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// The lock, on a file of its own since the ledger is replaced; none if it cannot be had in time.
+fn take_lock(path: &Path) -> io::Result<Option<File>> {
+    let file = options()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(beside(path, ".lock"))?;
+    if sabotaged("ledger-lock") {
+        return Ok(None);
+    }
+    let end = Instant::now() + PATIENCE;
+    let mut pause = Duration::from_millis(1);
+    while !sys::lock(&file)? {
+        if Instant::now() >= end {
+            return Ok(None);
+        }
+        sys::poll_one(None, Some(pause))?;
+        pause = (pause * 2).min(Duration::from_millis(20));
+    }
+    Ok(Some(file))
+}
+
+/// What a ledger holds.
+#[derive(Debug, Default)]
+pub(crate) struct Rows {
+    pub(crate) rows: Vec<Value>,
+    /// Lines that are no rows: torn by a writer's death, or somebody else's.
+    pub(crate) torn: Vec<Vec<u8>>,
+}
+
+/// Reads a ledger. One that does not exist is empty.
+pub(crate) fn read(path: &Path) -> io::Result<Rows> {
+    let bytes = match std::fs::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Rows::default()),
+        bytes => bytes?,
+    };
+    let mut rows = Rows::default();
+    for line in bytes
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+    {
+        match serde_json::from_slice(line) {
+            Ok(row @ Value::Object(_)) => rows.rows.push(row),
+            _ => rows.torn.push(line.to_owned()),
+        }
+    }
+    Ok(rows)
+}
+
+/// Writes the ledger anew with the rows of living owners and living children; torn lines go to a file
+/// beside it. Never without the lock.
+pub(crate) fn compact(path: &Path) -> io::Result<()> {
+    let Some(_lock) = take_lock(path)? else {
+        return Ok(());
+    };
+    let Rows { rows, torn } = read(path)?;
+    if !torn.is_empty() {
+        let aside = beside(path, ".torn");
+        let mut file = options().append(true).create(true).open(aside)?;
+        let mut lines = torn.join(&b'\n');
+        lines.push(b'\n');
+        file.write_all(&lines)?;
+    }
+    let new = beside(path, &format!(".new.{}", std::process::id()));
+    let mut text = String::new();
+    for row in rows.iter().filter(|row| crate::sweep::matters(row)) {
+        text.push_str(&row.to_string());
+        text.push('\n');
+    }
+    let mut file = options()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .open(&new)?;
+    file.write_all(text.as_bytes())?;
+    std::fs::rename(&new, path)
+}

@@ -1,0 +1,185 @@
+//! # spawn-owned
+//!
+//! Child processes that end when their owner ends, whatever ended it: a return, a panic, `kill -9`,
+//! the kernel out of memory, a service manager.
+//!
+//! ```no_run
+//! use spawn_owned::{Command, Stdio, spawn_owned};
+//!
+//! fn main() -> Result<(), spawn_owned::Error> {
+//!     spawn_owned::init();
+//!     let mut command = Command::new("model-server");
+//!     command.arg("--port").arg("8080").stdout(Stdio::null());
+//!     let server = spawn_owned(command, "the model of this session")?;
+//!     // … when this process ends now, by whatever means, the server ends too.
+//!     server.stop(std::time::Duration::from_secs(5))?;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! ## How it works
+//!
+//! ```text
+//!  owner ──────── lifeline: a pipe, its only write end here ────────▶ supervisor
+//!    │                                                               (own session, reads lines,
+//!    └─ posix_spawn ─▶ launcher ── "+ PID START" on the lifeline ──▶  ends the groups at the end)
+//!                        └─ exec ─▶ child, leader of its own group, mark in its environment
+//! ```
+//!
+//! The system closes the lifeline when the owner ends, by any means. The supervisor then asks every
+//! group that it was told of to end, waits at most the grace, kills, and looks for processes that carry
+//! the owner's mark although they have left their group.
+//!
+//! ## The map
+//!
+//! | room | what it knows |
+//! | --- | --- |
+//! | `owner` | what a program talks to: [`Owner`], [`Builder`], [`Status`] |
+//! | `owned`, `detached` | the handles of children: [`Owned`], [`Detached`] |
+//! | `command` | what to run, made ready for the system |
+//! | `launch` | the launcher, and how a child is started through it |
+//! | `shared` | what is covered: the set that is the truth |
+//! | `link`, `watch` | the lifeline, its supervisor, and what happens when that ends |
+//! | `supervise`, `supervisor.sh` | the two supervisors, one protocol |
+//! | `reap` | the end of a set of groups; the same for every occasion |
+//! | `cookie`, `process` | the mark; what the system says of a process |
+//! | `adopt` | which groups of others may be owned |
+//! | `ledger`, `sweep` | the record, and what follows from it after a double death |
+//! | `sys` | the C library; all `unsafe` is there |
+//!
+//! ## Invariants, each held by a test
+//!
+//! 1. `sys` alone starts processes, and alone has `unsafe`.
+//! 2. A signal goes to a number above 1 only, and to a group only while its identity holds.
+//! 3. The lifeline's write end is closed in every program that is started and in every forked child.
+//! 4. A child is told of on the lifeline before it runs anything.
+//! 5. The set of covered groups is the truth; a supervisor only has a copy, and a new one gets all of it.
+//! 6. No call that a program makes waits for a supervisor longer than two seconds.
+//!
+//! ## What still escapes
+//!
+//! A process that left its group **and** cleared its environment (or whose environment may not be read:
+//! set-user-id programs), and what dies with the supervisor: a kill of owner and supervisor in the same
+//! instant leaves what [`sweep`] ends later. A program that the owner turns itself into by `exec` counts
+//! as the owner's death. A plain detaching spawn inside an owned tree carries the mark; it lives on only
+//! if it drops it (`env -u SPAWN_OWNED`), as [`spawn_detached`] does.
+#![deny(unsafe_code)]
+#![warn(missing_docs)]
+
+#[cfg(not(unix))]
+compile_error!(
+    "spawn-owned works on Unix only: on Windows owned children need job objects, which are not built yet"
+);
+
+mod adopt;
+mod command;
+mod cookie;
+mod detached;
+mod error;
+mod launch;
+mod ledger;
+mod link;
+mod owned;
+mod owner;
+mod process;
+mod reap;
+mod reason;
+mod sabotage;
+mod shared;
+mod supervise;
+mod sweep;
+mod sys;
+mod watch;
+
+pub use command::{Command, Stdio};
+pub use detached::Detached;
+pub use error::{Error, Refusal};
+pub use link::Tier;
+pub use owned::Owned;
+pub use owner::{Builder, Owner, Status};
+pub use sweep::Swept;
+
+/// Lets this program's own file serve as launcher and supervisor. To be called first in `main`.
+///
+/// In a process that was started as one of these it does its work and never returns. Without it the
+/// system's shell serves, which needs more memory and time.
+#[expect(
+    clippy::exit,
+    reason = "a launcher or supervisor must not run the program that it is made from"
+)]
+pub fn init() {
+    let mut arguments = std::env::args_os();
+    if arguments.next().is_some_and(|name| name == link::NATIVE) {
+        let role = arguments.next().unwrap_or_default();
+        let rest: Vec<_> = arguments.collect();
+        std::process::exit(match role.to_str() {
+            Some("launch") => launch::run(&rest).into(),
+            Some("supervise") => supervise::run(&rest).into(),
+            _ => 2,
+        });
+    }
+    link::initialised();
+}
+
+/// Starts a child that ends when this process ends. See [`Owner::spawn_owned`].
+///
+/// # Errors
+///
+/// As [`Owner::spawn_owned`].
+pub fn spawn_owned(command: Command, purpose: &str) -> Result<Owned, Error> {
+    Owner::global()?.spawn_owned(command, purpose)
+}
+
+/// Owns process groups that somebody else started. See [`Owner::own_process_groups`].
+///
+/// # Errors
+///
+/// As [`Owner::own_process_groups`].
+pub fn own_process_groups(groups: impl IntoIterator<Item = u32>) -> Result<(), Error> {
+    Owner::global()?.own_process_groups(groups)
+}
+
+/// Hands process groups back. See [`Owner::release_process_groups`].
+///
+/// # Errors
+///
+/// As [`Owner::release_process_groups`].
+pub fn release_process_groups(groups: impl IntoIterator<Item = u32>) -> Result<(), Error> {
+    Owner::global()?.release_process_groups(groups)
+}
+
+/// Hands a group back once nobody is left in it. See [`Owner::release_process_group_once_empty`].
+///
+/// # Errors
+///
+/// As [`Owner::release_process_group_once_empty`].
+pub fn release_process_group_once_empty(group: u32) -> Result<(), Error> {
+    Owner::global()?.release_process_group_once_empty(group)
+}
+
+/// Starts a process that outlives this one, and records why. See [`Owner::spawn_detached`].
+///
+/// # Errors
+///
+/// As [`Owner::spawn_detached`].
+pub fn spawn_detached(command: Command, reason: &str) -> Result<Detached, Error> {
+    Owner::global()?.spawn_detached(command, reason)
+}
+
+/// What the global owner covers. See [`Owner::status`].
+///
+/// # Errors
+///
+/// As [`Owner::status`].
+pub fn status() -> Result<Status, Error> {
+    Owner::global()?.status()
+}
+
+/// Ends what owners left that were killed together with their supervisors. See [`Owner::sweep`].
+///
+/// # Errors
+///
+/// As [`Owner::sweep`].
+pub fn sweep() -> Result<Swept, Error> {
+    Owner::global()?.sweep()
+}

@@ -1,0 +1,144 @@
+//! What the system says of a process: who it is, whose, and in which group.
+//!
+//! On Linux from [proc(5)](https://man7.org/linux/man-pages/man5/proc.5.html). Elsewhere nothing is
+//! known here, and what needs it falls back to numbers.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+
+use crate::sys::Pid;
+
+/// A process at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Process {
+    pub(crate) parent: i32,
+    pub(crate) group: i32,
+    /// When it started, in clock ticks since the machine did: with the number, its identity.
+    pub(crate) start: u64,
+    /// Whether it only waits to be reaped.
+    pub(crate) ended: bool,
+}
+
+/// A process that stays the same one although numbers are given again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Identity {
+    pub(crate) pid: Pid,
+    /// 0 where the system does not say.
+    pub(crate) start: u64,
+}
+
+impl Identity {
+    /// Who has the number now; none if nobody has.
+    pub(crate) fn of(pid: Pid) -> Option<Self> {
+        let start = look(pid.get())?.start;
+        Some(Self { pid, start })
+    }
+}
+
+/// The process with this number, if there is one.
+pub(crate) fn look(pid: i32) -> Option<Process> {
+    parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// A line of `/proc/PID/stat`. The name in it may hold anything, so fields count from its last bracket.
+fn parse(line: &[u8]) -> Option<Process> {
+    let close = line.iter().rposition(|byte| *byte == b')')?;
+    let rest = std::str::from_utf8(line.get(close + 1..)?).ok()?;
+    let mut fields = rest.split_ascii_whitespace();
+    let state = fields.next()?;
+    let parent = fields.next()?.parse().ok()?;
+    let group = fields.next()?.parse().ok()?;
+    let start = fields.nth(16)?.parse().ok()?;
+    let ended = matches!(state, "Z" | "X" | "x");
+    Some(Process {
+        parent,
+        group,
+        start,
+        ended,
+    })
+}
+
+/// The numbers of all processes that can be seen.
+pub(crate) fn all() -> impl Iterator<Item = i32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten();
+    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+}
+
+/// The environment that a process was started with; none if it may not be read.
+pub(crate) fn environment(pid: i32) -> Option<Vec<u8>> {
+    fs::read(format!("/proc/{pid}/environ")).ok()
+}
+
+/// Whose process it is.
+pub(crate) fn user(pid: i32) -> Option<u32> {
+    Some(fs::metadata(format!("/proc/{pid}")).ok()?.uid())
+}
+
+/// The numbers of `pid`'s parent, its parent, and so on, with their groups.
+pub(crate) fn ancestors(pid: i32) -> Vec<(i32, i32)> {
+    let mut found: Vec<(i32, i32)> = Vec::new();
+    let mut next = look(pid).map_or(0, |process| process.parent);
+    // A loop cannot be, but numbers may be given again while they are read.
+    while next > 0 && found.len() < 1000 {
+        let Some(process) = look(next) else { break };
+        found.push((next, process.group));
+        next = process.parent;
+    }
+    found
+}
+
+/// Names this start of the machine: numbers and start times mean nothing in another.
+pub(crate) fn boot() -> String {
+    let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    text.trim().to_owned()
+}
+
+/// Names the space in which numbers of processes count: a container has its own.
+pub(crate) fn space() -> String {
+    let link = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    link.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_may_hold_anything() {
+        let line = b"42 (a) S 1 (\n) Z) S 7 42 42 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 987654 1 2";
+        let process = parse(line).unwrap();
+        assert_eq!(
+            process,
+            Process {
+                parent: 7,
+                group: 42,
+                start: 987_654,
+                ended: false
+            }
+        );
+    }
+
+    #[test]
+    fn what_is_no_line_is_no_process() {
+        for line in [
+            "",
+            "1",
+            "1 (x)",
+            "1 (x) S",
+            "1 (x) S a b",
+            "(((",
+            "1 (x) S 1 1 1",
+        ] {
+            assert_eq!(parse(line.as_bytes()), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn this_process_is_found() {
+        let own = i32::try_from(std::process::id()).unwrap();
+        let process = look(own).unwrap();
+        assert_eq!(process.parent, crate::sys::parent());
+        assert!(all().any(|pid| pid == own));
+        assert!(ancestors(own).iter().any(|(pid, _)| *pid == process.parent));
+    }
+}

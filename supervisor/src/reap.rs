@@ -1,0 +1,262 @@
+//! The end of a set of groups: ask, wait, end, and look for what got away.
+//!
+//! One routine for every occasion: an owner that died, a handle that is stopped, a ledger that is swept.
+
+use std::collections::BTreeSet;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use crate::cookie::Marked;
+use crate::process::{self, Identity};
+use crate::sabotage::sabotaged;
+use crate::sys::{self, Pid};
+
+/// Rounds of the search for what got away: a chain of forks is outrun by its group's signal, and what
+/// can be found after this many rounds is not ours to find.
+const ROUNDS: usize = 20;
+/// How long the rounds may take together.
+const ROUNDS_LIMIT: Duration = Duration::from_secs(2);
+
+/// A group to end.
+pub(crate) struct Group {
+    pub(crate) leader: Identity,
+    /// The leader's own descriptor, taken while it surely had this number.
+    pub(crate) handle: Option<OwnedFd>,
+}
+
+impl Group {
+    /// The group led by `leader`, held by a descriptor if the system has such and the leader lives.
+    pub(crate) fn hold(leader: Identity) -> Self {
+        let handle = sys::open_process(leader.pid.get()).ok();
+        // Looked at after opening: then the descriptor is the leader's, or is not kept.
+        let same = Identity::of(leader.pid) == Some(leader);
+        Self {
+            leader,
+            handle: handle.filter(|_| same),
+        }
+    }
+
+    /// Whether its number still means it. With the leader gone the kernel keeps the number as long as
+    /// the group has a member; a leader with another start time is somebody else.
+    fn holds(&self) -> bool {
+        sabotaged("identity")
+            || process::look(self.leader.pid.get())
+                .is_none_or(|now| now.start == self.leader.start || self.leader.start == 0)
+    }
+
+    /// Sends `signal` to all members; nothing if the number means somebody else by now.
+    fn signal(&self, signal: i32) {
+        if let Some(handle) = &self.handle
+            && !sabotaged("identity")
+        {
+            match sys::signal_through(handle.as_fd(), signal, true) {
+                // An older kernel: the number has to do.
+                Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {}
+                _ => return,
+            }
+        }
+        if self.holds() {
+            // What cannot be signalled has gone, or is not ours: both show in the next look.
+            let _ = sys::signal_group(self.leader.pid, signal);
+        }
+    }
+}
+
+/// What is to be ended.
+pub(crate) struct Plan<'a> {
+    pub(crate) groups: &'a [&'a Group],
+    pub(crate) marked: Option<&'a Marked>,
+    /// How long to wait between asking and ending.
+    pub(crate) grace: Duration,
+    /// The groups that must never be signalled.
+    pub(crate) spared: &'a [i32],
+}
+
+/// What the end was like.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Outcome {
+    /// Processes outside the groups that were found by their mark and ended.
+    pub(crate) found: usize,
+    /// Processes that live on: unkillable, or not ours to signal.
+    pub(crate) left: usize,
+}
+
+/// Ends everything of the plan; returns when nothing of it lives, or nothing more can be done.
+pub(crate) fn end(plan: &Plan<'_>) -> Outcome {
+    let end = Instant::now() + plan.grace;
+    if plan.grace > Duration::ZERO {
+        for group in plan.groups {
+            ask(|signal| group.signal(signal));
+        }
+        for stray in &look(plan).strays {
+            ask(|signal| stray.signal(signal));
+        }
+        wait_until(end, || look(plan).empty());
+    }
+    for group in plan.groups {
+        group.signal(libc::SIGKILL);
+    }
+    let found = end_strays(plan);
+    let limit = Instant::now() + ROUNDS_LIMIT;
+    wait_until(limit, || look(plan).empty());
+    let left = look(plan);
+    Outcome {
+        found,
+        left: left.members.len() + left.strays.len(),
+    }
+}
+
+/// Whether a group has a member that has not ended.
+pub(crate) fn group_lives(group: Pid) -> bool {
+    if sys::signal_group(group, 0).is_err() {
+        return false;
+    }
+    let mut seen = false;
+    for process in process::all().filter_map(process::look) {
+        seen = true;
+        if process.group == group.get() && !process.ended {
+            return true;
+        }
+    }
+    // Where processes cannot be looked at, the signal's word has to do.
+    !seen
+}
+
+/// Whether any process carries the mark.
+pub(crate) fn any_marked(marked: &Marked) -> bool {
+    process::all()
+        .filter_map(process::environment)
+        .any(|environment| marked.carried(&environment))
+}
+
+/// Asks to end. What is stopped cannot hear until it goes on.
+fn ask(signal: impl Fn(i32)) {
+    signal(libc::SIGTERM);
+    if !sabotaged("cont") {
+        signal(libc::SIGCONT);
+    }
+}
+
+/// Looks again and again, ever less often, until `done` or `end`.
+fn wait_until(end: Instant, done: impl Fn() -> bool) {
+    let mut pause = Duration::from_millis(1);
+    while !done() {
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return;
+        }
+        let _ = sys::poll_one(None, Some(pause.min(left)));
+        pause = (pause * 2).min(Duration::from_millis(50));
+    }
+}
+
+/// Ends what carries the mark, until a look finds nothing.
+fn end_strays(plan: &Plan<'_>) -> usize {
+    let mut ended = BTreeSet::new();
+    let limit = Instant::now() + ROUNDS_LIMIT;
+    for _ in 0..ROUNDS {
+        let strays = look(plan).strays;
+        if strays.is_empty() || Instant::now() > limit {
+            break;
+        }
+        for stray in &strays {
+            stray.signal(libc::SIGKILL);
+            ended.insert(stray.pid);
+        }
+        // Time to die: the same ones need not be found again at once.
+        let _ = sys::poll_one(None, Some(Duration::from_millis(2)));
+    }
+    ended.len()
+}
+
+/// A process that carries the mark outside the plan's groups.
+struct Stray {
+    pid: Pid,
+    handle: Option<OwnedFd>,
+    /// Its group, if that is its own or of its kind: ended as a whole, since it may fork faster than
+    /// anybody can look.
+    group: Option<Pid>,
+}
+
+impl Stray {
+    fn signal(&self, signal: i32) {
+        let held = self.handle.as_ref().map(AsFd::as_fd);
+        // Gone since it was found: then its number is nobody's that we know.
+        if held.is_some_and(|held| sys::signal_through(held, 0, false).is_err()) {
+            return;
+        }
+        let _ = match (self.group, held) {
+            (Some(group), _) => sys::signal_group(group, signal),
+            (None, Some(held)) => sys::signal_through(held, signal, false),
+            (None, None) => sys::signal_process(self.pid, signal),
+        };
+    }
+}
+
+/// What lives of a plan.
+#[derive(Default)]
+struct Living {
+    members: BTreeSet<i32>,
+    strays: Vec<Stray>,
+}
+
+impl Living {
+    fn empty(&self) -> bool {
+        self.members.is_empty() && self.strays.is_empty()
+    }
+}
+
+/// One look at all processes.
+fn look(plan: &Plan<'_>) -> Living {
+    let groups: BTreeSet<i32> = plan
+        .groups
+        .iter()
+        .filter(|group| sys::signal_group(group.leader.pid, 0).is_ok() && group.holds())
+        .map(|group| group.leader.pid.get())
+        .collect();
+    let mut living = Living::default();
+    if groups.is_empty() && plan.marked.is_none() {
+        return living;
+    }
+    let own = i32::try_from(std::process::id()).unwrap_or(0);
+    let mut found = Vec::new();
+    for pid in process::all().filter(|pid| *pid != own) {
+        let Some(process) = process::look(pid).filter(|process| !process.ended) else {
+            continue;
+        };
+        if groups.contains(&process.group) {
+            living.members.insert(pid);
+        } else if let Some(marked) = plan.marked
+            && !sabotaged("cookie")
+            && process::environment(pid).is_some_and(|environment| marked.carried(&environment))
+        {
+            found.push((pid, process.group));
+        }
+    }
+    let carriers: BTreeSet<i32> = found.iter().map(|(pid, _)| *pid).collect();
+    living.strays = found
+        .into_iter()
+        .filter_map(|(pid, group)| stray(plan, &carriers, pid, group))
+        .collect();
+    living
+}
+
+/// Takes hold of a found process; none if it has gone or is somebody else by now.
+fn stray(plan: &Plan<'_>, carriers: &BTreeSet<i32>, pid: i32, group: i32) -> Option<Stray> {
+    let handle = sys::open_process(pid);
+    if matches!(&handle, Err(error) if error.raw_os_error() == Some(libc::ESRCH)) {
+        return None;
+    }
+    // Read again, now that the descriptor holds the one who has the number.
+    let environment = process::environment(pid)?;
+    if !plan.marked?.carried(&environment) {
+        return None;
+    }
+    let of_its_kind = carriers.contains(&group) || process::look(group).is_none();
+    let group = (of_its_kind && !plan.spared.contains(&group)).then(|| Pid::new(group));
+    Some(Stray {
+        pid: Pid::new(pid)?,
+        handle: handle.ok(),
+        group: group.flatten(),
+    })
+}

@@ -1,0 +1,285 @@
+//! What an owner covers. The set is the truth; what its supervisor knows is a copy of it.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt::Write as _;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::cookie::{self, Marked};
+use crate::error::{Error, tried};
+use crate::ledger::Ledger;
+use crate::link::{About, Helper, Link};
+use crate::process::{self, Identity};
+use crate::sabotage::sabotaged;
+use crate::sys::{self, Pid};
+
+/// How an owner was built.
+#[derive(Clone, Debug)]
+pub(crate) struct Config {
+    pub(crate) grace: Duration,
+    pub(crate) idle: Duration,
+    pub(crate) ledger: Option<PathBuf>,
+    pub(crate) helper: Option<Helper>,
+}
+
+/// One owner in one process. A forked child gets another.
+pub(crate) struct Shared {
+    pub(crate) config: Config,
+    pub(crate) token: String,
+    pub(crate) pid: i32,
+    pub(crate) start: u64,
+    pub(crate) forks: u64,
+    pub(crate) helper: Helper,
+    pub(crate) ledger: Ledger,
+    next: AtomicU64,
+    state: Mutex<State>,
+    /// Wakes the watcher: read end, write end.
+    pub(crate) wake: (OwnedFd, OwnedFd),
+}
+
+/// What changes, under one lock: what is covered and who is told.
+pub(crate) struct State {
+    pub(crate) groups: BTreeMap<Pid, Covered>,
+    /// Children that were handed back: what carries their number is not ours.
+    pub(crate) kept: BTreeSet<u64>,
+    /// Processes that ended, or will, and that nobody else waits for.
+    pub(crate) unreaped: Vec<Pid>,
+    pub(crate) link: Option<Link>,
+    pub(crate) unprotected: Option<(String, Instant)>,
+    /// When supervisors were started again.
+    pub(crate) restarts: VecDeque<Instant>,
+    pub(crate) restarted: u64,
+    pub(crate) started: u64,
+    pub(crate) empty_since: Instant,
+    pub(crate) watched: bool,
+    pub(crate) closing: bool,
+}
+
+/// A covered group.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Covered {
+    pub(crate) start: u64,
+    /// The number in its mark; none if somebody else started it.
+    pub(crate) number: Option<u64>,
+    /// Whether it is handed back when nobody is left in it.
+    pub(crate) until_empty: bool,
+}
+
+impl Shared {
+    pub(crate) fn new(config: Config) -> Result<Arc<Self>, Error> {
+        let pid = i32::try_from(std::process::id()).unwrap_or(0);
+        let helper = Helper::choose(config.helper.as_ref());
+        let token = cookie::token().map_err(tried("read /dev/urandom"))?;
+        let start = process::look(pid).map_or(0, |own| own.start);
+        let wake = sys::pipe().map_err(tried("make a pipe"))?;
+        sys::never_wait(&wake.1);
+        let ledger = Ledger::open(config.ledger.clone(), &token, pid, start, helper.tier);
+        Ok(Arc::new(Self {
+            token,
+            pid,
+            start,
+            forks: sys::forks(),
+            helper,
+            ledger,
+            next: AtomicU64::new(1),
+            state: Mutex::new(State::new()),
+            wake,
+            config,
+        }))
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+        // Every change of the state is whole: a panic elsewhere does not make it wrong.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A number for the mark of the next child.
+    pub(crate) fn number(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Makes the watcher look again.
+    pub(crate) fn wake(&self) {
+        let _ = sys::write_quietly(self.wake.1.as_fd(), b"!", Duration::ZERO);
+    }
+
+    /// Starts a supervisor that knows everything covered, and its watcher, unless there is one.
+    pub(crate) fn protect(self: &Arc<Self>, state: &mut State) -> Result<(), Error> {
+        const RETRY: Duration = Duration::from_secs(60);
+        reap_others(state);
+        if state.link.is_some() {
+            return Ok(());
+        }
+        if let Some((why, since)) = &state.unprotected
+            && since.elapsed() < RETRY
+        {
+            return Err(Error::Unprotected { why: why.clone() });
+        }
+        self.start_supervisor(state)?;
+        state.unprotected = None;
+        if !state.watched {
+            crate::watch::start(Arc::clone(self))?;
+            state.watched = true;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn start_supervisor(&self, state: &mut State) -> Result<(), Error> {
+        let about = About {
+            helper: &self.helper,
+            token: &self.token,
+            grace: self.config.grace,
+            owner: self.pid,
+            owner_start: self.start,
+        };
+        let lines = if sabotaged("replay") {
+            String::new()
+        } else {
+            state.lines()
+        };
+        state.link = Some(Link::start(&about, &lines)?);
+        state.started += 1;
+        Ok(())
+    }
+
+    /// Starts a child and covers it in one step: `launch` gets the lifeline, which the child tells its
+    /// own name before it runs anything.
+    pub(crate) fn start(
+        self: &Arc<Self>,
+        number: u64,
+        launch: impl FnOnce(std::os::fd::BorrowedFd<'_>) -> Result<Pid, Error>,
+    ) -> Result<Identity, Error> {
+        let mut state = self.lock();
+        self.protect(&mut state)?;
+        let Some(line) = state.link.as_ref().map(|link| Arc::clone(&link.line)) else {
+            return Err(Error::Forked);
+        };
+        let fd = line.fd().ok_or(Error::Forked)?;
+        let pid = launch(fd)?;
+        let leader = Identity::of(pid).unwrap_or(Identity { pid, start: 0 });
+        state.cover(leader, Some(number));
+        Ok(leader)
+    }
+
+    /// Covers a group that somebody else started.
+    pub(crate) fn adopt(self: &Arc<Self>, leader: Identity) -> Result<(), Error> {
+        let mut state = self.lock();
+        self.protect(&mut state)?;
+        state.cover(leader, None);
+        Ok(())
+    }
+
+    /// Forgets a group. With `keep`, what carries its mark is handed back too.
+    pub(crate) fn forget(&self, pid: Pid, keep: bool) -> Option<Covered> {
+        let mut state = self.lock();
+        let covered = state.groups.remove(&pid)?;
+        let line = match covered.number {
+            Some(number) if keep => {
+                state.kept.insert(number);
+                format!("- {pid} {}\n~ {number}\n", covered.start)
+            }
+            _ => format!("- {pid} {}\n", covered.start),
+        };
+        state.tell(&line);
+        if state.groups.is_empty() {
+            state.empty_since = Instant::now();
+            drop(state);
+            self.wake();
+        }
+        Some(covered)
+    }
+
+    /// Hands a group back as soon as nobody is left in it.
+    pub(crate) fn forget_once_empty(&self, pid: Pid) -> bool {
+        let mut state = self.lock();
+        let Some(covered) = state.groups.get_mut(&pid) else {
+            return false;
+        };
+        covered.until_empty = true;
+        drop(state);
+        self.wake();
+        true
+    }
+
+    pub(crate) fn covers(&self, leader: Identity) -> bool {
+        let state = self.lock();
+        state
+            .groups
+            .get(&leader.pid)
+            .is_some_and(|covered| covered.start == leader.start)
+    }
+
+    /// What carries this owner's mark, or only that of one of its children.
+    pub(crate) fn marked(&self, only: Option<u64>) -> Marked {
+        let except = self.lock().kept.clone();
+        Marked {
+            token: self.token.clone(),
+            only,
+            except,
+        }
+    }
+
+    /// The owner is dropped: the lifeline closes, and the supervisor ends what is left.
+    pub(crate) fn close(&self) {
+        self.lock().closing = true;
+        self.wake();
+    }
+}
+
+impl State {
+    fn new() -> Self {
+        Self {
+            groups: BTreeMap::new(),
+            kept: BTreeSet::new(),
+            unreaped: Vec::new(),
+            link: None,
+            unprotected: None,
+            restarts: VecDeque::new(),
+            restarted: 0,
+            started: 0,
+            empty_since: Instant::now(),
+            watched: false,
+            closing: false,
+        }
+    }
+
+    fn cover(&mut self, leader: Identity, number: Option<u64>) {
+        let covered = Covered {
+            start: leader.start,
+            number,
+            until_empty: false,
+        };
+        self.groups.insert(leader.pid, covered);
+        let line = format!("+ {} {}\n", leader.pid, leader.start);
+        self.tell(&line);
+    }
+
+    fn tell(&self, line: &str) {
+        if let Some(link) = &self.link {
+            link.tell(line, Duration::ZERO);
+        }
+    }
+
+    /// Everything that a supervisor must know.
+    fn lines(&self) -> String {
+        let mut lines = String::new();
+        for (pid, covered) in &self.groups {
+            // Writing to a string cannot fail.
+            let _ = writeln!(lines, "+ {pid} {}", covered.start);
+        }
+        for number in &self.kept {
+            let _ = writeln!(lines, "~ {number}");
+        }
+        lines
+    }
+}
+
+/// Reaps what nobody waits for.
+pub(crate) fn reap_others(state: &mut State) {
+    state
+        .unreaped
+        .retain(|pid| matches!(sys::reap(*pid), Ok(None)));
+}

@@ -1,0 +1,248 @@
+//! The native supervisor: the same lines as the script reads, and two things that a shell cannot do.
+//!
+//! It holds each group by a descriptor of its leader, which never means another process. And it watches
+//! the owner itself, so that a descendant which holds the lifeline open cannot hide the owner's death.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::io::Read as _;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::time::{Duration, Instant};
+
+use crate::cookie::Marked;
+use crate::process::Identity;
+use crate::reap::{self, Group, Plan};
+use crate::sabotage::sabotaged;
+use crate::sys::{self, Pid};
+
+/// How long lines are still read after the owner's death was seen otherwise than by their end.
+const LAST_WORDS: Duration = Duration::from_millis(100);
+/// Longer lines are nobody's.
+const LONGEST: usize = 128;
+
+/// What the owner said when it started this process.
+struct Owner {
+    token: String,
+    grace: Duration,
+    group: i32,
+    pid: i32,
+}
+
+/// What is known.
+#[derive(Default)]
+struct Known {
+    groups: BTreeMap<(Pid, u64), Group>,
+    kept: BTreeSet<u64>,
+    released: bool,
+}
+
+/// Runs until the owner has ended, or needs nobody any more. Returns the status of the process.
+///
+/// Arguments: the owner's token, its grace in milliseconds, its group, its number, its start time.
+pub(crate) fn run(arguments: &[OsString]) -> u8 {
+    let Some(owner) = owner(arguments) else {
+        return 2;
+    };
+    sys::ignore_terminal_signals();
+    sys::take_neutral_name();
+    sys::raise_descriptor_limit();
+    sys::close_from(4);
+    let Some(line) = sys::lifeline() else {
+        return 3;
+    };
+    let watched = watch(owner.pid);
+    let mut known = Known::default();
+    // With the owner dead already there may be last words, and nothing to wait for.
+    let watched = match watched {
+        Ok(watched) => watched,
+        Err(()) => {
+            listen(
+                &owner,
+                &mut known,
+                line,
+                None,
+                Some(Instant::now() + LAST_WORDS),
+            );
+            end(&owner, &known);
+            return 0;
+        }
+    };
+    listen(&owner, &mut known, line, watched, None);
+    if !known.released {
+        end(&owner, &known);
+    }
+    0
+}
+
+fn owner(arguments: &[OsString]) -> Option<Owner> {
+    let text = |at: usize| arguments.get(at)?.to_str();
+    Some(Owner {
+        token: text(0)?.to_owned(),
+        grace: Duration::from_millis(text(1)?.parse().ok()?),
+        group: text(2)?.parse().ok()?,
+        pid: text(3)?.parse().ok()?,
+    })
+}
+
+/// A descriptor of the owner; none where there is no such thing. An error means that it is dead.
+fn watch(owner: i32) -> Result<Option<OwnedFd>, ()> {
+    let handle = sys::open_process(owner).ok();
+    // Asked after opening: an owner that is still the parent now was alive when it was opened.
+    if sys::parent() != owner {
+        return Err(());
+    }
+    Ok(handle.filter(|_| !sabotaged("owner-pidfd")))
+}
+
+/// Reads lines until there are no more, or the owner is dead.
+fn listen(
+    owner: &Owner,
+    known: &mut Known,
+    mut line: std::fs::File,
+    mut watched: Option<OwnedFd>,
+    mut end: Option<Instant>,
+) {
+    let mut text: Vec<u8> = Vec::new();
+    let mut buffer = [0; 4096];
+    loop {
+        let left = end.map(|end| end.saturating_duration_since(Instant::now()));
+        if left.is_some_and(|left| left.is_zero()) {
+            return;
+        }
+        let handle = watched.as_ref().map(std::os::fd::AsFd::as_fd);
+        let Ok((said, died)) = sys::poll_pair(Some(line.as_fd()), handle, left) else {
+            return;
+        };
+        if died {
+            watched = None;
+            end = Some(Instant::now() + LAST_WORDS);
+        }
+        if !said {
+            continue;
+        }
+        match line.read(&mut buffer) {
+            Ok(0) => return,
+            Ok(length) => text.extend_from_slice(&buffer[..length]),
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(_) => return,
+        }
+        heed(owner, known, &mut text);
+        if known.released {
+            return;
+        }
+    }
+}
+
+/// Does what the whole lines of `text` say, and leaves the unfinished rest.
+fn heed(owner: &Owner, known: &mut Known, text: &mut Vec<u8>) {
+    let whole = text
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .map_or(0, |at| at + 1);
+    for line in text[..whole]
+        .split(|byte| *byte == b'\n')
+        .filter(|line| line.len() < LONGEST)
+    {
+        let words = std::str::from_utf8(line).unwrap_or_default();
+        let words: Vec<&str> = words.split(' ').collect();
+        match words.as_slice() {
+            ["."] => known.released = true,
+            ["~", number] => known.kept.extend(number.parse::<u64>().ok()),
+            [verb @ ("+" | "-"), pid, start] => {
+                let Some(leader) = leader(owner, pid, start) else {
+                    continue;
+                };
+                let key = (leader.pid, leader.start);
+                if *verb == "-" {
+                    known.groups.remove(&key);
+                } else {
+                    known
+                        .groups
+                        .entry(key)
+                        .or_insert_with(|| Group::hold(leader));
+                }
+            }
+            _ => {}
+        }
+    }
+    text.drain(..whole);
+    // What has no end for so long is no line, and must not grow for ever.
+    if text.len() > LONGEST {
+        text.truncate(LONGEST);
+    }
+}
+
+/// A group that may be ended: not ours, not the owner's.
+fn leader(owner: &Owner, pid: &str, start: &str) -> Option<Identity> {
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits(pid) || !digits(start) || pid.starts_with('0') {
+        return None;
+    }
+    let pid = Pid::new(pid.parse().ok()?)?;
+    let spared = [owner.group, sys::own_group()];
+    (!spared.contains(&pid.get())).then_some(Identity {
+        pid,
+        start: start.parse().ok()?,
+    })
+}
+
+fn end(owner: &Owner, known: &Known) {
+    let groups: Vec<&Group> = known.groups.values().collect();
+    let marked = Marked {
+        token: owner.token.clone(),
+        only: None,
+        except: known.kept.clone(),
+    };
+    reap::end(&Plan {
+        groups: &groups,
+        marked: Some(&marked),
+        grace: owner.grace,
+        spared: &[owner.group, sys::own_group()],
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heard(text: &str) -> Known {
+        let owner = Owner {
+            token: "t".to_owned(),
+            grace: Duration::ZERO,
+            group: 77,
+            pid: 76,
+        };
+        let mut known = Known::default();
+        heed(&owner, &mut known, &mut text.as_bytes().to_vec());
+        known
+    }
+
+    #[test]
+    fn lines_that_mean_nothing_are_passed_over() {
+        let text = "\n+\n+ 5\n+ -1 5\n+ 0 5\n+ 1 5\n+ 77 5\n+ 05 5\n+  5 5\n+ 5 5 5\n+ 99999999999 5\n\
+                    + 5 x\n+ \0 1\n* 5 5\n~\n~ x\n+ 5 5";
+        let known = heard(text);
+        assert!(known.groups.is_empty() && known.kept.is_empty() && !known.released);
+    }
+
+    #[test]
+    fn groups_come_and_go() {
+        let known = heard("+ 4194300 1\n+ 4194301 1\n+ 4194300 1\n- 4194301 2\n- 4194300 1\n~ 7\n");
+        assert_eq!(known.groups.len(), 1);
+        assert!(known.kept.contains(&7));
+        assert!(heard(".\n").released);
+    }
+
+    #[test]
+    fn a_line_without_end_does_not_grow() {
+        let owner = Owner {
+            token: "t".to_owned(),
+            grace: Duration::ZERO,
+            group: 77,
+            pid: 76,
+        };
+        let mut text = vec![b'+'; 1 << 20];
+        heed(&owner, &mut Known::default(), &mut text);
+        assert!(text.len() <= LONGEST);
+    }
+}

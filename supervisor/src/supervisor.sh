@@ -1,0 +1,135 @@
+# Ends the process groups of an owner when the owner has ended.
+#
+# Descriptor 3 is the read end of a pipe whose only write end the owner holds, whatever ends it closes
+# it. On it come lines: `+ PID START` a group to end with the owner, led by the process PID that started
+# at START; `- PID START` no longer; `~ NUMBER` what carries this number of the owner's was
+# handed back; `.` the owner needs nobody any more. Other lines mean nothing, and an unfinished one is none.
+#
+# Arguments: the owner's token, the seconds between asking and ending, the owner's process group.
+# Read by dash, bash and busybox; `kill` must be the shell's own, as another takes `-15 -123` for -1.
+
+set -f
+trap '' HUP INT QUIT PIPE TERM TSTP TTIN TTOU
+token=$1 grace=$2 owner_group=$3
+groups=' ' kept='' newline='
+'
+
+# A number of at most 14 digits.
+number() {
+	case $1 in '' | *[!0-9]* | ???????????????*) return 1 ;; esac
+}
+
+# A group that may be ended: not everybody's, not the first process's, not ours, not the owner's.
+allowed() {
+	number "$1" || return 1
+	case $1 in 0* | 1 | "$$" | "$owner_group" | ????????????*) return 1 ;; esac
+}
+
+# Sets $start and $group of process $1. The name in the line may hold anything, also line ends.
+look() {
+	start='' group='' stat=''
+	{ while IFS= read -r part; do stat=$part; done <"/proc/$1/stat"; } 2>/dev/null
+	case $stat in *') '*) ;; *) return 1 ;; esac
+	# shellcheck disable=SC2086
+	set -- ${stat##*') '}
+	group=$3 start=${20}
+}
+
+# Whether $1 still means the group whose leader started at $2. While a group has members, nobody else
+# is given its number, so a leader that is gone is no objection.
+holds() {
+	look "$1" || return 0
+	[ "$start" = "$2" ] || [ "$2" = 0 ]
+}
+
+# Sends the signals $1 to every group.
+signal_groups() {
+	for entry in $groups; do
+		for signal in $1; do
+			holds "${entry%:*}" "${entry#*:}" && kill "-$signal" "-${entry%:*}"
+		done
+	done 2>/dev/null
+}
+
+# Sets $strays to the processes that carry the owner's token and were not handed back.
+find_strays() {
+	set +f
+	strays=$(grep -lsF "$token." /proc/[0-9]*/environ)
+	set -f
+	if [ -n "$kept" ] && [ -n "$strays" ]; then
+		# shellcheck disable=SC2086
+		except=$newline$(grep -lsF $kept $strays)$newline
+		all=$strays strays=''
+		for stray in $all; do
+			case $except in *"$newline$stray$newline"*) ;; *) strays="$strays $stray" ;; esac
+		done
+	fi
+	[ -n "$strays" ]
+}
+
+# Sends the signals $1 to every stray outside the groups: to its own group as a whole if its leader is
+# one too or is gone, since a chain of forks is faster than any list.
+signal_strays() {
+	list=" $(echo "$strays" | tr '\n' ' ')"
+	for stray in $strays; do
+		stray=${stray#/proc/} stray=${stray%/environ}
+		look "$stray" || continue
+		case $groups in *" $group:"*) continue ;; esac
+		target=$stray
+		case $list in *" /proc/$group/"*) led=yes ;; *) led=no ;; esac
+		[ -d "/proc/$group" ] || led=yes
+		[ "$led" = yes ] && allowed "$group" && target=-$group
+		for signal in $1; do kill "-$signal" "$target"; done
+	done 2>/dev/null
+}
+
+anything_left() {
+	for entry in $groups; do
+		holds "${entry%:*}" "${entry#*:}" && kill -0 "-${entry%:*}" && return 0
+	done 2>/dev/null
+	find_strays
+}
+
+end_everything() {
+	signal_groups 'TERM CONT'
+	find_strays && signal_strays 'TERM CONT'
+	waited=0
+	while [ "$waited" -lt "$grace" ] && anything_left; do
+		sleep 1
+		waited=$((waited + 1))
+	done
+	signal_groups KILL
+	round=0
+	while [ "$round" -lt 20 ] && find_strays; do
+		signal_strays KILL
+		round=$((round + 1))
+	done
+}
+
+forget() {
+	case $groups in
+	*" $1:$2 "*) groups="${groups%%" $1:$2 "*} ${groups#*" $1:$2 "}" ;;
+	esac
+}
+
+protect() {
+	exec </dev/null >/dev/null 2>&1
+	cd /
+	case $(command -v kill) in kill) ;; *) exit 3 ;; esac
+	while IFS=' ' read -r verb pid start rest; do
+		case $verb in
+		.) exit 0 ;;
+		'~') number "$pid" && kept="$kept -e $token.$pid:" ;;
+		+ | -)
+			if ! allowed "$pid" || ! number "$start" || [ -n "$rest" ]; then continue; fi
+			forget "$pid" "$start"
+			[ "$verb" = + ] && groups="$groups$pid:$start "
+			;;
+		esac
+	done <&3
+	exec 3<&-
+	end_everything
+	exit 0
+}
+
+protect

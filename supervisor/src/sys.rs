@@ -1,0 +1,85 @@
+//! What is asked of the system in its own words: the one room with `unsafe` in it.
+//!
+//! Everything above speaks of [`Pid`]s that cannot be 0, 1 or negative, so that a signal to "all" or
+//! to "my own group" cannot be written down.
+#![expect(
+    unsafe_code,
+    reason = "the one room that calls the C library; each block says why it is sound"
+)]
+
+mod descriptor;
+mod fork;
+mod signal;
+mod spawn;
+mod wait;
+
+pub(crate) use descriptor::{
+    above_standard, inheritable, lifeline, lock, never_wait, pipe, poll_one, poll_pair, register,
+    write_quietly,
+};
+pub(crate) use fork::{Lifeline, forks};
+pub(crate) use signal::{
+    BlockedSignals, Pid, ignore_terminal_signals, open_process, signal_group, signal_process,
+    signal_through,
+};
+pub(crate) use spawn::{Leads, Order, exec, spawn};
+pub(crate) use wait::{Peek, become_subreaper, peek, reap, reap_any};
+
+use std::io;
+
+/// The process group of this process. [getpgrp(2)](https://man7.org/linux/man-pages/man2/getpgrp.2.html)
+pub(crate) fn own_group() -> i32 {
+    // SAFETY: takes nothing and cannot fail.
+    unsafe { libc::getpgrp() }
+}
+
+/// The parent of this process.
+pub(crate) fn parent() -> i32 {
+    // SAFETY: takes nothing and cannot fail.
+    unsafe { libc::getppid() }
+}
+
+/// Leaves the session and group of the starter.
+pub(crate) fn new_session() -> io::Result<()> {
+    // SAFETY: takes nothing; fails harmlessly in a group leader.
+    // detached-spawn: a supervisor must live on when its owner's session is ended, to end the rest
+    let session = unsafe { libc::setsid() };
+    if session < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+/// Raises the number of descriptors to what the system allows: a supervisor holds one for each group.
+pub(crate) fn raise_descriptor_limit() {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: `limit` is a valid place for the answer, and is read only after success.
+    unsafe {
+        if libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) == 0 {
+            limit.rlim_cur = limit.rlim_max;
+            libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit);
+        }
+    }
+}
+
+/// Takes another name than that of the program's file, which a kill by name may be meant for.
+pub(crate) fn take_neutral_name() {
+    #[cfg(target_os = "linux")]
+    // SAFETY: the name ends with NUL and is shorter than the 16 bytes that the kernel reads.
+    unsafe {
+        libc::prctl(libc::PR_SET_NAME, c"lifeline".as_ptr());
+    }
+}
+
+/// Closes every descriptor from `first` on.
+pub(crate) fn close_from(first: i32) {
+    for fd in descriptor::open_descriptors() {
+        if fd >= first {
+            // SAFETY: called at the start of a program of ours, which owns nothing above `first` yet.
+            unsafe { libc::close(fd) };
+        }
+    }
+}

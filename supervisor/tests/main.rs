@@ -1,0 +1,14 @@
+//! What the crate promises, tested with real processes and real kills.
+//!
+//! One program, for each takes its time to link. `TIER=dash` runs one tier alone, `LOUD=1` shows what
+//! owners say, `CHECK_ALL=1` runs the long counts.
+#![expect(
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    clippy::zombie_processes,
+    reason = "a test may fail where it stands, and starts what it kills"
+)]
+
+mod deaths;
+#[path = "support/witness.rs"]
+mod witness;

@@ -1,0 +1,274 @@
+//! An owner that does what it is told, a line at a time: what the tests start and kill.
+//!
+//! `owner SHELL|PROGRAM` takes its orders from standard input and answers each with one line. A file
+//! named `owned` serves as native launcher and supervisor, another as shell, `own` means this program.
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a program of the tests: it fails where it stands"
+)]
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, Write as _};
+use std::path::Path;
+use std::time::Duration;
+
+use spawn_owned::{Command, Detached, Error, Owned, Owner, Stdio};
+
+/// What was started and not dropped.
+#[derive(Default)]
+struct Held {
+    owned: BTreeMap<u32, Owned>,
+    detached: Vec<Detached>,
+}
+
+fn main() {
+    let helper = std::env::args().nth(1).unwrap();
+    if helper == "own" {
+        spawn_owned::init();
+    } else if std::env::args().next().unwrap() == "spawn-owned" {
+        panic!("this program was not asked to be a launcher");
+    }
+    let owner = owner(&helper);
+    let mut held = Held::default();
+    for line in std::io::stdin().lock().lines() {
+        let line = line.unwrap();
+        let (order, rest) = line.split_once(' ').unwrap_or((&line, ""));
+        if order == "return" {
+            return;
+        }
+        let answer = obey(&owner, &mut held, order, rest);
+        println!(
+            "{}",
+            answer.unwrap_or_else(|error| format!("error {error:?}"))
+        );
+        std::io::stdout().flush().unwrap();
+    }
+}
+
+fn owner(helper: &str) -> Owner {
+    let builder = Owner::builder();
+    let builder = match Path::new(helper).file_name().unwrap().to_str().unwrap() {
+        "own" => builder,
+        "owned" => builder.native(helper),
+        _ => builder.shell(helper),
+    };
+    let millis = |name: &str| {
+        let text = std::env::var(name).ok()?;
+        Some(Duration::from_millis(text.parse().unwrap()))
+    };
+    let builder = match std::env::var_os("LEDGER") {
+        Some(path) => builder.ledger(path),
+        None => builder.no_ledger(),
+    };
+    let builder = builder.idle(millis("IDLE").unwrap_or(Duration::from_secs(30)));
+    builder
+        .grace(millis("GRACE").unwrap_or(Duration::from_secs(3)))
+        .build()
+        .unwrap()
+}
+
+fn shell(text: &str) -> Command {
+    let mut command = Command::new("/bin/sh");
+    command.arg("-c").arg(text).stdin(Stdio::null());
+    command
+}
+
+fn obey(owner: &Owner, held: &mut Held, order: &str, rest: &str) -> Result<String, Error> {
+    let number = || rest.parse::<u32>().unwrap();
+    Ok(match order {
+        "spawn" => {
+            let child = owner.spawn_owned(shell(rest), "a test")?;
+            let id = child.id();
+            held.owned.insert(id, child);
+            format!("{id}")
+        }
+        "program" => {
+            let mut words = rest.split(' ');
+            let mut command = Command::new(words.next().unwrap());
+            command.args(words);
+            let child = owner.spawn_owned(command, "a test")?;
+            let id = child.id();
+            held.owned.insert(id, child);
+            format!("{id}")
+        }
+        // What a program has on its output, read to the end.
+        "output" => {
+            let mut command = shell(rest);
+            command.stdout(Stdio::piped());
+            let mut child = owner.spawn_owned(command, "a test")?;
+            let mut text = String::new();
+            std::io::Read::read_to_string(&mut child.stdout.take().unwrap(), &mut text).unwrap();
+            child.wait()?;
+            text.replace('\n', "|")
+        }
+        "plain" => {
+            let mut command = std::process::Command::new("/bin/sh");
+            command.arg("-c").arg(rest);
+            plain(command)
+        }
+        "detach" => {
+            let child = owner.spawn_detached(shell(rest), "it must live on for the test")?;
+            held.detached.push(child);
+            format!("{}", held.detached.last().unwrap().id())
+        }
+        "detach-without" => {
+            owner.spawn_detached(shell(rest), "todo")?;
+            "started".to_owned()
+        }
+        "drop" => {
+            drop(held.owned.remove(&number()).unwrap());
+            "dropped".to_owned()
+        }
+        "stop" => format!(
+            "{:?}",
+            held.owned
+                .remove(&number())
+                .unwrap()
+                .stop(Duration::from_secs(3))
+        ),
+        "wait" => {
+            let child = held.owned.get_mut(&number()).unwrap();
+            format!("{:?} {:?}", child.wait(), child.wait())
+        }
+        "adopt" => {
+            owner.own_process_groups([number()])?;
+            "adopted".to_owned()
+        }
+        "release" => {
+            owner.release_process_groups([number()])?;
+            "released".to_owned()
+        }
+        "once-empty" => {
+            owner.release_process_group_once_empty(number())?;
+            "later".to_owned()
+        }
+        "status" => {
+            let status = owner.status()?;
+            let supervisor = status.supervisor.unwrap_or(0);
+            let why = status.unprotected.unwrap_or_default();
+            format!(
+                "{supervisor} {} {} {:?} {why}",
+                status.started, status.restarted, status.groups
+            )
+        }
+        "sweep" => format!("{:?}", owner.sweep()?),
+        "pid" => format!("{}", std::process::id()),
+        "group" => format!("{}", std::os::unix::process::parent_id()),
+        "fork" => format!("{}", fork(owner, rest)),
+        "loop" => spawn_for_ever(owner, held, rest),
+        "many" => {
+            for _ in 0..number() {
+                let child = owner.spawn_owned(shell("exec sleep 1000"), "a test")?;
+                held.owned.insert(child.id(), child);
+            }
+            "many".to_owned()
+        }
+        "threads" => threads(owner, number()),
+        _ => die(order),
+    })
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    clippy::zombie_processes,
+    reason = "the control that is not owned"
+)]
+fn plain(mut command: std::process::Command) -> String {
+    use std::os::unix::process::CommandExt as _;
+    // detached-spawn: a group that somebody else started, for the tests of adoption
+    format!("{}", command.process_group(0).spawn().unwrap().id())
+}
+
+/// A child by fork alone, which has every descriptor of this process. It may own a child itself.
+fn fork(owner: &Owner, text: &str) -> i32 {
+    let (tell, say) = std::io::pipe().map(|(read, write)| (read, write)).unwrap();
+    // SAFETY: the child starts programs and reads a pipe; this process has one thread of its own.
+    let pid = unsafe { libc::fork() };
+    if pid == 0 {
+        drop(tell);
+        let child =
+            (!text.is_empty()).then(|| owner.spawn_owned(shell(text), "of a fork").unwrap());
+        writeln!(&say, "ready").unwrap();
+        loop {
+            // SAFETY: waits for a signal.
+            unsafe { libc::pause() };
+            let _ = &child;
+        }
+    }
+    drop(say);
+    let mut line = String::new();
+    std::io::BufReader::new(tell).read_line(&mut line).unwrap();
+    assert_eq!(line, "ready\n");
+    pid
+}
+
+/// Starts, drops and hands nothing back until it is killed.
+fn spawn_for_ever(owner: &Owner, held: &mut Held, rest: &str) -> ! {
+    println!("looping");
+    std::io::stdout().flush().unwrap();
+    let mut command = || {
+        let mut command = Command::new("/bin/sleep");
+        command.arg("1000");
+        command
+    };
+    let _ = rest;
+    loop {
+        let child = owner.spawn_owned(command(), "a loop").unwrap();
+        held.owned.insert(child.id(), child);
+        if held.owned.len() > 8 {
+            // Ends one, so that releases are killed in the middle too.
+            held.owned.pop_first();
+        }
+    }
+}
+
+fn threads(owner: &Owner, number: u32) -> String {
+    let children: Vec<Owned> = std::thread::scope(|scope| {
+        let starts = || {
+            (0..8).map(|_| {
+                owner
+                    .spawn_owned(shell("exec sleep 1000"), "of a thread")
+                    .unwrap()
+            })
+        };
+        let threads: Vec<_> = (0..number)
+            .map(|_| scope.spawn(move || starts().collect::<Vec<_>>()))
+            .collect();
+        threads
+            .into_iter()
+            .flat_map(|thread| thread.join().unwrap())
+            .collect()
+    });
+    let answer = format!("{}", children.len());
+    // They are to live until the owner is killed.
+    Box::leak(Box::new(children));
+    answer
+}
+
+/// Ends in the named way.
+#[expect(clippy::exit, reason = "one of the ways to end")]
+fn die(way: &str) -> String {
+    use std::os::unix::process::CommandExt as _;
+    match way {
+        "panic" => panic!("as it was told"),
+        "abort" => std::process::abort(),
+        "exit" => std::process::exit(0),
+        "exec" => panic!(
+            "{}",
+            std::process::Command::new("/bin/sleep").arg("1000").exec()
+        ),
+        "segv" | "kill" | "term" | "hup" => {
+            let signal = match way {
+                "segv" => libc::SIGSEGV,
+                "kill" => libc::SIGKILL,
+                "hup" => libc::SIGHUP,
+                _ => libc::SIGTERM,
+            };
+            // SAFETY: sends a signal to this process.
+            unsafe { libc::raise(signal) };
+            "alive".to_owned()
+        }
+        _ => format!("unknown order {way}"),
+    }
+}
