@@ -33,13 +33,13 @@ pub(crate) fn start(
     reap_others(&mut shared.lock());
     let prepared = command.prepare((VARIABLE, None))?;
     let (path, arguments) = (prepared.path.clone(), plain_arguments(&prepared));
-    // detached-spawn: this is the call by which a program says what must outlive it, and why
     let pid = spawn(
         &prepared,
         &path,
         &arguments,
         &prepared.descriptors(),
         Leads::Session,
+        false,
     )?;
     let leader = Identity::of(pid).unwrap_or(Identity { pid, start: 0 });
     shared.ledger.started(
@@ -109,5 +109,23 @@ impl std::fmt::Debug for Detached {
         f.field("id", &self.id())
             .field("status", &self.status)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Command, Error, Owner};
+
+    #[test]
+    fn without_a_reason_nothing_is_started() {
+        let owner = Owner::builder().no_ledger().build().unwrap();
+        let refused = owner.spawn_detached(Command::new("/bin/true"), "todo");
+        assert!(matches!(refused, Err(Error::Reason { .. })));
+        assert!(
+            refused
+                .unwrap_err()
+                .to_string()
+                .contains("`todo` is a placeholder")
+        );
     }
 }

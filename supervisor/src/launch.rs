@@ -21,6 +21,9 @@ use crate::sabotage::sabotaged;
 use crate::shared::Shared;
 use crate::sys::{self, Leads, Order, Pid};
 
+/// The statuses by which shells say that a program was not found, or not run.
+pub(crate) const NOT_FOUND: u8 = 127;
+pub(crate) const NOT_RUN: u8 = 126;
 /// The launcher as a program for a shell.
 const SCRIPT: &str = include_str!("launcher.sh");
 /// What a shell sets by itself, and a program must not have that did not get it.
@@ -87,7 +90,14 @@ fn launch(shared: &Shared, prepared: &Prepared, line: BorrowedFd<'_>) -> Result<
     if !sabotaged("launcher") {
         descriptors.push((line.as_raw_fd(), spare));
     }
-    spawn(prepared, &path, &arguments, &descriptors, Leads::Group)
+    spawn(
+        prepared,
+        &path,
+        &arguments,
+        &descriptors,
+        Leads::Group,
+        false,
+    )
 }
 
 /// Starts `path` with what a command says of environment and folder.
@@ -97,6 +107,7 @@ pub(crate) fn spawn(
     arguments: &[CString],
     descriptors: &[(i32, i32)],
     leads: Leads,
+    shielded: bool,
 ) -> Result<Pid, Error> {
     let failed = |source| Error::Spawn {
         program: prepared.path.to_string_lossy().into_owned().into(),
@@ -114,7 +125,7 @@ pub(crate) fn spawn(
         descriptors,
         closed: &[],
         leads,
-        shielded: false,
+        shielded,
     })
     .map_err(failed)
 }
@@ -205,8 +216,6 @@ fn texts(texts: &[&str]) -> Result<Vec<CString>, Error> {
 ///
 /// Arguments: the owner, the descriptor of its lifeline, the program's path, its name, its arguments.
 pub(crate) fn run(arguments: &[OsString]) -> u8 {
-    const NOT_FOUND: u8 = 127;
-    const NOT_RUN: u8 = 126;
     let number = |at: usize| arguments.get(at)?.to_str()?.parse::<i32>().ok();
     let (Some(owner), Some(line), Some(path)) = (number(0), number(1), arguments.get(2)) else {
         return NOT_FOUND;
@@ -217,7 +226,15 @@ pub(crate) fn run(arguments: &[OsString]) -> u8 {
     }
     let own = i32::try_from(std::process::id()).unwrap_or(0);
     let start = process::look(own).map_or(0, |own| own.start);
-    let texts = arguments.iter().skip(3).map(|text| c_text(text));
+    become_program(path, &arguments[3..], || {
+        sys::register(line, format!("+ {own} {start}\n").as_bytes());
+    })
+}
+
+/// Turns this process into the program at `path`, with its name and arguments, after `ready`. Returns
+/// the status of a failure.
+pub(crate) fn become_program(path: &OsStr, arguments: &[OsString], ready: impl FnOnce()) -> u8 {
+    let texts = arguments.iter().map(|text| c_text(text));
     let environment = std::env::vars_os().map(|(name, value)| c_variable(&name, &value));
     let (Ok(path), Ok(texts), Ok(environment)) = (
         c_text(path),
@@ -226,7 +243,7 @@ pub(crate) fn run(arguments: &[OsString]) -> u8 {
     ) else {
         return NOT_RUN;
     };
-    sys::register(line, format!("+ {own} {start}\n").as_bytes());
+    ready();
     let error = sys::exec(&path, &texts, &environment);
     if error.raw_os_error() == Some(libc::ENOEXEC) {
         // As shells do it: a file without a first line that names a program is a script.

@@ -253,3 +253,91 @@ pub(crate) fn compact(path: &Path) -> io::Result<()> {
     file.write_all(text.as_bytes())?;
     std::fs::rename(&new, path)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A ledger of the test's own, gone at its end.
+    struct Temporary(PathBuf);
+
+    impl Temporary {
+        fn new(name: &str) -> Self {
+            let folder = std::env::temp_dir().join(format!("owned-{name}-{}", std::process::id()));
+            std::fs::create_dir_all(&folder).unwrap();
+            Self(folder)
+        }
+
+        fn path(&self) -> PathBuf {
+            self.0.join("ledger.jsonl")
+        }
+    }
+
+    impl Drop for Temporary {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn a_torn_line_is_kept_aside_and_hides_nothing() {
+        let folder = Temporary::new("torn");
+        let path = folder.path();
+        append(
+            &path,
+            &json!({"kind": "a", "owner": {"boot": process::boot()}}),
+        )
+        .unwrap();
+        let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+        file.write_all(b"{\"kind\": \"tor").unwrap();
+        append(
+            &path,
+            &json!({"kind": "b", "owner": {"boot": process::boot()}}),
+        )
+        .unwrap();
+        let rows = read(&path).unwrap();
+        assert_eq!((rows.rows.len(), rows.torn.len()), (2, 1));
+        compact(&path).unwrap();
+        let rows = read(&path).unwrap();
+        assert_eq!((rows.rows.len(), rows.torn.len()), (2, 0));
+        assert_eq!(
+            std::fs::read(beside(&path, ".torn")).unwrap(),
+            b"{\"kind\": \"tor\n"
+        );
+    }
+
+    #[test]
+    fn writers_and_compaction_at_once_lose_nothing() {
+        let folder = Temporary::new("many");
+        let path = folder.path();
+        std::thread::scope(|scope| {
+            for writer in 0..8 {
+                let path = &path;
+                scope.spawn(move || {
+                    for row in 0..50 {
+                        let row = json!({"writer": writer, "row": row, "owner": {"boot": process::boot()}});
+                        append(path, &row).unwrap();
+                        if row["row"] == 25 {
+                            compact(path).unwrap();
+                        }
+                    }
+                });
+            }
+        });
+        let rows = read(&path).unwrap();
+        assert_eq!((rows.rows.len(), rows.torn.len()), (400, 0));
+    }
+
+    #[test]
+    fn a_held_lock_makes_nobody_wait_for_ever() {
+        let folder = Temporary::new("held");
+        let path = folder.path();
+        append(&path, &json!({"first": 1})).unwrap();
+        let held = take_lock(&path).unwrap();
+        assert!(held.is_some());
+        let start = Instant::now();
+        append(&path, &json!({"second": 2})).unwrap();
+        assert!(start.elapsed() >= PATIENCE);
+        assert_eq!(read(&path).unwrap().rows.len(), 2);
+    }
+}

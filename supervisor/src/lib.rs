@@ -41,6 +41,7 @@
 //! | `shared` | what is covered: the set that is the truth |
 //! | `link`, `watch` | the lifeline, its supervisor, and what happens when that ends |
 //! | `supervise`, `supervisor.sh` | the two supervisors, one protocol |
+//! | `foreground`, `keeper` | `owned run`: a command that dies with its caller |
 //! | `reap` | the end of a set of groups; the same for every occasion |
 //! | `cookie`, `process` | the mark; what the system says of a process |
 //! | `adopt` | which groups of others may be owned |
@@ -76,6 +77,9 @@ mod command;
 mod cookie;
 mod detached;
 mod error;
+#[doc(hidden)]
+pub mod foreground;
+mod keeper;
 mod launch;
 mod ledger;
 mod link;
@@ -114,6 +118,8 @@ pub fn init() {
         let rest: Vec<_> = arguments.collect();
         std::process::exit(match role.to_str() {
             Some("launch") => launch::run(&rest).into(),
+            Some("keep") => keeper::run(&rest).into(),
+            Some("hold") => foreground::hold(&rest).into(),
             Some("supervise") => supervise::run(&rest).into(),
             _ => 2,
         });

@@ -66,9 +66,15 @@ impl Generation {
 }
 
 impl Drop for Life {
+    /// Only what this very process started is its to end; a forked copy that never owned anything has
+    /// nothing to close.
     fn drop(&mut self) {
-        if let Ok(shared) = self.shared() {
-            shared.close();
+        let mut generation = Some(&self.here);
+        while let Some(Generation { shared, next }) = generation {
+            if shared.forks == sys::forks() {
+                shared.close();
+            }
+            generation = next.get().and_then(|next| Some(&**next.as_ref().ok()?));
         }
     }
 }

@@ -44,6 +44,11 @@ impl Group {
                 .is_none_or(|now| now.start == self.leader.start || self.leader.start == 0)
     }
 
+    /// Sends a signal that somebody else asked for.
+    pub(crate) fn pass_on(&self, signal: i32) {
+        self.signal(signal);
+    }
+
     /// Sends `signal` to all members; nothing if the number means somebody else by now.
     fn signal(&self, signal: i32) {
         if let Some(handle) = &self.handle

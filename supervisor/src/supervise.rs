@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &[OsString]) -> u8 {
     sys::take_neutral_name();
     sys::raise_descriptor_limit();
     sys::close_from(4);
-    let Some(line) = sys::lifeline() else {
+    let Some(line) = sys::received(3) else {
         return 3;
     };
     let watched = watch(owner.pid);

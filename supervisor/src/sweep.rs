@@ -55,7 +55,8 @@ pub(crate) fn sweep(path: &Path, grace: Duration) -> Result<Swept, Error> {
                 pid: Pid::new(*pid)?,
                 start: *start,
             };
-            (Identity::of(leader.pid) == Some(leader)).then_some(leader)
+            let holds = Identity::of(leader.pid) == Some(leader);
+            (holds && reap::group_lives(leader.pid)).then_some(leader)
         });
         let groups: Vec<Group> = identities.map(Group::hold).collect();
         let marked = Marked {

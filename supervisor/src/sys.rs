@@ -11,10 +11,11 @@ mod descriptor;
 mod fork;
 mod signal;
 mod spawn;
+mod terminal;
 mod wait;
 
 pub(crate) use descriptor::{
-    above_standard, inheritable, lifeline, lock, never_wait, pipe, poll_one, poll_pair, register,
+    above_standard, inheritable, lock, never_wait, pipe, poll_one, poll_pair, received, register,
     write_quietly,
 };
 pub(crate) use fork::{Lifeline, forks};
@@ -23,6 +24,7 @@ pub(crate) use signal::{
     signal_through,
 };
 pub(crate) use spawn::{Leads, Order, exec, spawn};
+pub(crate) use terminal::{foreground, give_terminal, hold_signals, next_signal, stop_here};
 pub(crate) use wait::{Peek, become_subreaper, peek, reap, reap_any};
 
 use std::io;

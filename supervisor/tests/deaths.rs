@@ -50,7 +50,7 @@ fn what_does_not_want_to_end() {
 fn what_is_stopped_can_end_in_its_own_way() {
     for tier in tiers() {
         let folder = std::env::temp_dir().join(format!("owned-cont-{}", std::process::id()));
-        let mut witness = Witness::new(&tier);
+        let mut witness = Witness::with(&tier, &[("GRACE", "15000")]);
         let file = folder.display();
         let text = format!(
             "trap 'echo bye > {file}; exit' TERM; kill -STOP $$; while :; do sleep 1; done"
@@ -79,7 +79,7 @@ fn a_fork_that_holds_everything_open() {
         let mut forks = [fork, late];
         forks.sort_unstable();
         witness.until_only(&forks);
-        assert!(!lives(before));
+        until("the owned child ends", || !lives(before));
     }
 }
 
@@ -276,6 +276,7 @@ fn a_group_is_handed_back_once_it_is_empty() {
     for tier in tiers() {
         let mut witness = Witness::new(&tier);
         let group = witness.number("plain sleep 1000 & exec sleep 1000");
+        until("both have started", || witness.living().len() == 2);
         witness.tell(&format!("adopt {group}"));
         witness.tell(&format!("once-empty {group}"));
         assert!(witness.tell("status").contains(&format!("[{group}]")));
@@ -329,11 +330,6 @@ fn what_must_not_be_owned_is_refused() {
     );
     let older = i32::try_from(std::process::id()).expect("a pid");
     assert!(witness.tell(&format!("adopt {older}")).contains("Refused"));
-    assert!(
-        witness
-            .tell("detach-without exec sleep 1000")
-            .contains("placeholder")
-    );
 }
 
 #[test]
@@ -361,14 +357,13 @@ fn handles() {
         until("it has started", || witness.living().len() >= 2);
         let answer = witness.tell(&format!("stop {child}"));
         assert!(answer.contains("1280"), "{answer}");
-        assert_eq!(
-            witness.living(),
-            [],
+        assert!(
+            witness.living().is_empty(),
             "{tier}: stop returns when all of it is gone"
         );
         let child = witness.number("spawn exec sleep 1000");
         witness.tell(&format!("drop {child}"));
-        assert_eq!(witness.living(), []);
+        assert!(witness.living().is_empty());
         assert!(state(child).is_none(), "no zombie is left");
         assert!(witness.tell("status").contains("[]"));
     }
@@ -398,18 +393,11 @@ fn a_child_gets_what_it_was_given() {
             ("a.b", "1 \n2"),
             ("IFS", "x"),
             ("start", "s"),
-            ("_o_", "o"),
             ("OWN", "a'b\"c $d"),
         ];
         let mut witness = Witness::with(&tier, &variables);
         let answer = witness.tell("output tr '\\0' '\\n' < /proc/$$/environ");
-        for want in [
-            "a.b=1 |2|",
-            "IFS=x|",
-            "start=s|",
-            "_o_=o|",
-            "OWN=a'b\"c $d|",
-        ] {
+        for want in ["a.b=1 |2|", "IFS=x|", "start=s|", "OWN=a'b\"c $d|"] {
             assert!(answer.contains(want), "{tier}: {want} in {answer}");
         }
         assert!(!answer.contains("_o_start"), "{answer}");

@@ -10,5 +10,9 @@
 )]
 
 mod deaths;
+mod foreground;
+mod ledger;
+mod moments;
+mod sabotage;
 #[path = "support/witness.rs"]
 mod witness;

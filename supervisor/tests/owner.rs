@@ -13,7 +13,7 @@ use std::io::{BufRead as _, Write as _};
 use std::path::Path;
 use std::time::Duration;
 
-use spawn_owned::{Command, Detached, Error, Owned, Owner, Stdio};
+use spawn_owned::{Command, Detached, Error, Owned, Owner, Stdio, spawn_detached};
 
 /// What was started and not dropped.
 #[derive(Default)]
@@ -23,13 +23,13 @@ struct Held {
 }
 
 fn main() {
+    let started_by_itself = std::env::args().next().unwrap() == "spawn-owned";
     let helper = std::env::args().nth(1).unwrap();
-    if helper == "own" {
+    if started_by_itself || helper == "own" {
         spawn_owned::init();
-    } else if std::env::args().next().unwrap() == "spawn-owned" {
-        panic!("this program was not asked to be a launcher");
     }
-    let owner = owner(&helper);
+    install(&helper);
+    let owner = Owner::global().unwrap();
     let mut held = Held::default();
     for line in std::io::stdin().lock().lines() {
         let line = line.unwrap();
@@ -37,7 +37,7 @@ fn main() {
         if order == "return" {
             return;
         }
-        let answer = obey(&owner, &mut held, order, rest);
+        let answer = obey(owner, &mut held, order, rest);
         println!(
             "{}",
             answer.unwrap_or_else(|error| format!("error {error:?}"))
@@ -46,7 +46,7 @@ fn main() {
     }
 }
 
-fn owner(helper: &str) -> Owner {
+fn install(helper: &str) {
     let builder = Owner::builder();
     let builder = match Path::new(helper).file_name().unwrap().to_str().unwrap() {
         "own" => builder,
@@ -64,8 +64,8 @@ fn owner(helper: &str) -> Owner {
     let builder = builder.idle(millis("IDLE").unwrap_or(Duration::from_secs(30)));
     builder
         .grace(millis("GRACE").unwrap_or(Duration::from_secs(3)))
-        .build()
-        .unwrap()
+        .install()
+        .unwrap();
 }
 
 fn shell(text: &str) -> Command {
@@ -108,13 +108,9 @@ fn obey(owner: &Owner, held: &mut Held, order: &str, rest: &str) -> Result<Strin
             plain(command)
         }
         "detach" => {
-            let child = owner.spawn_detached(shell(rest), "it must live on for the test")?;
+            let child = spawn_detached(shell(rest), "it must live on for the test")?;
             held.detached.push(child);
             format!("{}", held.detached.last().unwrap().id())
-        }
-        "detach-without" => {
-            owner.spawn_detached(shell(rest), "todo")?;
-            "started".to_owned()
         }
         "drop" => {
             drop(held.owned.remove(&number()).unwrap());
@@ -143,6 +139,12 @@ fn obey(owner: &Owner, held: &mut Held, order: &str, rest: &str) -> Result<Strin
             owner.release_process_group_once_empty(number())?;
             "later".to_owned()
         }
+        "reap" => {
+            let pid = rest.parse().unwrap();
+            // SAFETY: waits for a child of this process, whose status nobody wants.
+            unsafe { libc::waitpid(pid, std::ptr::null_mut(), 0) };
+            "reaped".to_owned()
+        }
         "status" => {
             let status = owner.status()?;
             let supervisor = status.supervisor.unwrap_or(0);
@@ -156,7 +158,7 @@ fn obey(owner: &Owner, held: &mut Held, order: &str, rest: &str) -> Result<Strin
         "pid" => format!("{}", std::process::id()),
         "group" => format!("{}", std::os::unix::process::parent_id()),
         "fork" => format!("{}", fork(owner, rest)),
-        "loop" => spawn_for_ever(owner, held, rest),
+        "loop" => spawn_for_ever(owner, held),
         "many" => {
             for _ in 0..number() {
                 let child = owner.spawn_owned(shell("exec sleep 1000"), "a test")?;
@@ -204,15 +206,14 @@ fn fork(owner: &Owner, text: &str) -> i32 {
 }
 
 /// Starts, drops and hands nothing back until it is killed.
-fn spawn_for_ever(owner: &Owner, held: &mut Held, rest: &str) -> ! {
+fn spawn_for_ever(owner: &Owner, held: &mut Held) -> ! {
     println!("looping");
     std::io::stdout().flush().unwrap();
-    let mut command = || {
+    let command = || {
         let mut command = Command::new("/bin/sleep");
         command.arg("1000");
         command
     };
-    let _ = rest;
     loop {
         let child = owner.spawn_owned(command(), "a loop").unwrap();
         held.owned.insert(child.id(), child);
@@ -265,8 +266,11 @@ fn die(way: &str) -> String {
                 "hup" => libc::SIGHUP,
                 _ => libc::SIGTERM,
             };
-            // SAFETY: sends a signal to this process.
-            unsafe { libc::raise(signal) };
+            // SAFETY: the signal does what it does by default, to this process.
+            unsafe {
+                libc::signal(signal, libc::SIG_DFL);
+                libc::raise(signal);
+            }
             "alive".to_owned()
         }
         _ => format!("unknown order {way}"),

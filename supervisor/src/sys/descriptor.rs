@@ -164,13 +164,13 @@ pub(crate) fn register(line: RawFd, words: &[u8]) {
     }
 }
 
-/// The read end that a supervisor was started with, at descriptor 3; none if there is nothing.
-pub(crate) fn lifeline() -> Option<File> {
-    const LINE: RawFd = 3;
-    // SAFETY: asks for a flag; a number that is not open is an error, and harmless.
-    if unsafe { libc::fcntl(LINE, libc::F_GETFD) } < 0 {
+/// A descriptor that this program was started with at `number`, closed in what it starts; none if there
+/// is nothing. Asked for once.
+pub(crate) fn received(number: RawFd) -> Option<File> {
+    // SAFETY: sets a flag; a number that is not open is an error, and harmless.
+    if unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) } < 0 {
         return None;
     }
     // SAFETY: open, and nothing else in this program knows the number.
-    Some(unsafe { File::from_raw_fd(LINE) })
+    Some(unsafe { File::from_raw_fd(number) })
 }

@@ -130,13 +130,6 @@ fn attributes(lists: &mut Lists, order: &Order<'_>) -> io::Result<()> {
     };
     // As the standard library does: a program expects the signal that its own reader's end raises.
     let reset = set_of(&[libc::SIGPIPE]);
-    let leads = match order.leads {
-        Leads::Nothing => 0,
-        Leads::Group => libc::POSIX_SPAWN_SETPGROUP,
-        // detached-spawn: the supervisor, and what `spawn_detached` was given a reason for
-        Leads::Session => i32::from(libc::POSIX_SPAWN_SETSID),
-    };
-    let flags = leads | libc::POSIX_SPAWN_SETSIGMASK | libc::POSIX_SPAWN_SETSIGDEF;
     // SAFETY: the attributes are initialised, the sets are filled, the numbers are plain.
     unsafe {
         check(libc::posix_spawnattr_setsigmask(
@@ -147,10 +140,37 @@ fn attributes(lists: &mut Lists, order: &Order<'_>) -> io::Result<()> {
             attributes,
             &raw const reset,
         ))?;
-        // detached-spawn: an owned child leads a group, which its supervisor ends as a whole
         check(libc::posix_spawnattr_setpgroup(attributes, 0))?;
-        let flags = libc::c_short::try_from(flags).unwrap_or(libc::c_short::MAX);
-        check(libc::posix_spawnattr_setflags(attributes, flags))
+        check(set_flags(attributes, order.leads))
+    }
+}
+
+/// Says which of the attributes count.
+///
+/// # Safety
+///
+/// `attributes` must be initialised.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the flags are bits of the low byte"
+)]
+unsafe fn set_flags(attributes: *mut libc::posix_spawnattr_t, leads: Leads) -> libc::c_int {
+    const SIGNALS: libc::c_short =
+        (libc::POSIX_SPAWN_SETSIGMASK | libc::POSIX_SPAWN_SETSIGDEF) as libc::c_short;
+    // SAFETY: the caller's promise; the flags are plain.
+    unsafe {
+        match leads {
+            Leads::Nothing => libc::posix_spawnattr_setflags(attributes, SIGNALS),
+            // detached-spawn: an owned child leads a group, which its supervisor ends as a whole
+            Leads::Group => libc::posix_spawnattr_setflags(
+                attributes,
+                SIGNALS | libc::POSIX_SPAWN_SETPGROUP as libc::c_short,
+            ),
+            // detached-spawn: the supervisor, and what `spawn_detached` was given a reason for
+            Leads::Session => {
+                libc::posix_spawnattr_setflags(attributes, SIGNALS | libc::POSIX_SPAWN_SETSID)
+            }
+        }
     }
 }
 
