@@ -216,7 +216,7 @@ impl Command {
     }
 
     /// The child's streams, by number, and our ends of those that are pipes.
-    fn open_streams(&self) -> io::Result<(Vec<(OwnedFd, i32)>, [Option<OwnedFd>; 3])> {
+    fn open_streams(&self) -> io::Result<(Places, Ends)> {
         let mut places = Vec::new();
         let mut ends = [None, None, None];
         for (number, stream) in (0..).zip(&self.streams) {
@@ -243,6 +243,11 @@ impl Command {
     }
 }
 
+/// A child's streams: what becomes which number.
+type Places = Vec<(OwnedFd, i32)>;
+/// Our ends of a child's pipes, by the number of the stream.
+type Ends = [Option<OwnedFd>; 3];
+
 /// A command in the words of the system.
 pub(crate) struct Prepared {
     /// The program as it was named: the first of its arguments.
@@ -251,9 +256,9 @@ pub(crate) struct Prepared {
     pub(crate) arguments: Vec<CString>,
     pub(crate) environment: Vec<(OsString, OsString)>,
     pub(crate) directory: Option<CString>,
-    places: Vec<(OwnedFd, i32)>,
+    places: Places,
     /// Our ends of its pipes.
-    pub(crate) ends: [Option<OwnedFd>; 3],
+    pub(crate) ends: Ends,
 }
 
 impl Prepared {

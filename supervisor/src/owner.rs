@@ -205,6 +205,10 @@ impl Owner {
     /// [`Error::Program`] if the program cannot be run, [`Error::Spawn`] if the system does not start it,
     /// [`Error::Unprotected`] if there is no supervisor. Nothing was started then. What fails only when
     /// the program is loaded ends the child with status 126 or 127.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "a command is started once: the files that it was given go with it"
+    )]
     pub fn spawn_owned(&self, command: Command, purpose: &str) -> Result<Owned, Error> {
         let shared = self.0.shared()?;
         launch::start(shared, &command, purpose)
@@ -272,6 +276,10 @@ impl Owner {
     /// # Errors
     ///
     /// [`Error::Reason`] if `reason` is none, [`Error::Program`] or [`Error::Spawn`] if it does not start.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "a command is started once: the files that it was given go with it"
+    )]
     pub fn spawn_detached(&self, command: Command, reason: &str) -> Result<Detached, Error> {
         detached::start(self.0.shared()?, &command, reason)
     }

@@ -53,19 +53,11 @@ pub(crate) fn run(arguments: &[OsString]) -> u8 {
     let watched = watch(owner.pid);
     let mut known = Known::default();
     // With the owner dead already there may be last words, and nothing to wait for.
-    let watched = match watched {
-        Ok(watched) => watched,
-        Err(()) => {
-            listen(
-                &owner,
-                &mut known,
-                line,
-                None,
-                Some(Instant::now() + LAST_WORDS),
-            );
-            end(&owner, &known);
-            return 0;
-        }
+    let Ok(watched) = watched else {
+        let end_of_words = Some(Instant::now() + LAST_WORDS);
+        listen(&owner, &mut known, line, None, end_of_words);
+        end(&owner, &known);
+        return 0;
     };
     listen(&owner, &mut known, line, watched, None);
     if !known.released {

@@ -5,7 +5,7 @@
 #![expect(
     clippy::expect_used,
     clippy::disallowed_methods,
-    clippy::zombie_processes,
+    clippy::print_stdout,
     reason = "a test may fail where it stands, and starts what it kills"
 )]
 

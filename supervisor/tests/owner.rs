@@ -171,11 +171,7 @@ fn obey(owner: &Owner, held: &mut Held, order: &str, rest: &str) -> Result<Strin
     })
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    clippy::zombie_processes,
-    reason = "the control that is not owned"
-)]
+#[expect(clippy::disallowed_methods, reason = "the control that is not owned")]
 fn plain(mut command: std::process::Command) -> String {
     use std::os::unix::process::CommandExt as _;
     // detached-spawn: a group that somebody else started, for the tests of adoption
@@ -184,7 +180,7 @@ fn plain(mut command: std::process::Command) -> String {
 
 /// A child by fork alone, which has every descriptor of this process. It may own a child itself.
 fn fork(owner: &Owner, text: &str) -> i32 {
-    let (tell, say) = std::io::pipe().map(|(read, write)| (read, write)).unwrap();
+    let (tell, say) = std::io::pipe().unwrap();
     // SAFETY: the child starts programs and reads a pipe; this process has one thread of its own.
     let pid = unsafe { libc::fork() };
     if pid == 0 {

@@ -62,11 +62,14 @@ fn without_the_second_signal_what_is_stopped_says_nothing() {
     let path = std::env::temp_dir().join(format!("owned-sabotage-{}", std::process::id()));
     for tier in tiers() {
         let mut witness = without(&tier, "cont");
-        let file = path.display();
-        let child = witness.number(&format!(
-            "spawn trap 'echo bye > {file}; exit' TERM; kill -STOP $$; while :; do sleep 1; done"
-        ));
-        until("it is stopped", || state(child) == Some('T'));
+        let text = crate::deaths::says_good_bye(&path);
+        witness.number(&format!("spawn {text}"));
+        until("it is stopped", || {
+            witness
+                .living()
+                .into_iter()
+                .any(|pid| state(pid) == Some('T'))
+        });
         assert_eq!(
             left_after_death(&mut witness),
             0,

@@ -23,7 +23,7 @@ const AFTER: &str = "Exit status: the command's own; 128 and the number of the s
 enum Order {
     /// Runs a command in the foreground. Nothing that it starts outlives it, this process, or the caller.
     Run {
-        /// The process whose end ends the command, instead of the caller. The variable OWNED_OWNER
+        /// The process whose end ends the command, instead of the caller. The variable `OWNED_OWNER`
         /// (`PID:START`) says the same.
         #[arg(long, value_name = "PID")]
         owner: Option<u32>,

@@ -5,6 +5,7 @@
 #![expect(
     clippy::expect_used,
     clippy::print_stdout,
+    clippy::exit,
     clippy::disallowed_methods,
     clippy::zombie_processes,
     reason = "a program that measures, and fails where it stands"
@@ -28,11 +29,19 @@ fn main() {
         _ => {}
     }
     let shells = ["/bin/dash", "/bin/bash", "/bin/busybox"].map(str::to_owned);
-    let tiers = shells.into_iter().filter(|path| std::path::Path::new(path).exists());
-    let tiers: Vec<String> = tiers.chain([env!("CARGO_BIN_EXE_owned").to_owned()]).collect();
+    let tiers = shells
+        .into_iter()
+        .filter(|path| std::path::Path::new(path).exists());
+    let tiers: Vec<String> = tiers
+        .chain([env!("CARGO_BIN_EXE_owned").to_owned()])
+        .collect();
     println!("spawn and wait of `true`, {ROUNDS} rounds, microseconds: p50, p99, ratio of p50");
     let plain = spawns(|| {
-        Command::new("/bin/true").spawn().expect("true").wait().expect("a child");
+        Command::new("/bin/true")
+            .spawn()
+            .expect("true")
+            .wait()
+            .expect("a child");
     });
     row("plain", plain, plain);
     for tier in &tiers {
@@ -43,7 +52,9 @@ fn main() {
         });
         row(tier, figures, plain);
     }
-    println!("kill of the owner to TERM in the child, {ROUNDS} rounds, microseconds: p50, p99, ratio of p50");
+    println!(
+        "kill of the owner to TERM in the child, {ROUNDS} rounds, microseconds: p50, p99, ratio of p50"
+    );
     let kernel = deaths("kernel");
     row("PDEATHSIG", kernel, kernel);
     for tier in &tiers {
@@ -53,7 +64,11 @@ fn main() {
 
 fn build(tier: &str) -> Owner {
     let builder = Owner::builder().no_ledger();
-    let builder = if tier.ends_with("owned") { builder.native(tier) } else { builder.shell(tier) };
+    let builder = if tier.ends_with("owned") {
+        builder.native(tier)
+    } else {
+        builder.shell(tier)
+    };
     builder.build().expect("an owner")
 }
 
@@ -97,7 +112,12 @@ fn death(tier: &str) -> Duration {
     let killed = now();
     owner.kill().expect("a child");
     owner.wait().expect("a child");
-    let told: u128 = lines.next().expect("a line").expect("a line").parse().expect("a time");
+    let told: u128 = lines
+        .next()
+        .expect("a line")
+        .expect("a line")
+        .parse()
+        .expect("a time");
     Duration::from_nanos(u64::try_from(told - killed).unwrap_or(0))
 }
 
@@ -105,11 +125,18 @@ fn death(tier: &str) -> Duration {
 fn own(tier: &str) -> ! {
     let program = std::env::current_exe().expect("a path");
     if tier == "kernel" {
-        Command::new(program).args(["victim", "kernel"]).spawn().expect("a victim");
+        Command::new(program)
+            .args(["victim", "kernel"])
+            .spawn()
+            .expect("a victim");
     } else {
         let mut command = spawn_owned::Command::new(program);
         command.arg("victim");
-        Box::leak(Box::new(build(tier).spawn_owned(command, "a measurement").expect("a victim")));
+        Box::leak(Box::new(
+            build(tier)
+                .spawn_owned(command, "a measurement")
+                .expect("a victim"),
+        ));
     }
     loop {
         std::thread::park();
@@ -137,7 +164,10 @@ fn victim(by_the_kernel: bool) -> ! {
 
 /// Nanoseconds of the clock that all processes share.
 fn now() -> u128 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
     // SAFETY: a valid place for the answer.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
     u128::from(time.tv_sec.unsigned_abs()) * 1_000_000_000 + u128::from(time.tv_nsec.unsigned_abs())

@@ -10,8 +10,9 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// What tests wait at most: far more than anything takes, also on a busy machine.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
+/// What tests wait at most: far more than anything takes, also on a busy machine, where a start of a
+/// program may stand still for seconds.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
 /// The launchers and supervisors to be tested: those that this machine has.
 pub(crate) fn tiers() -> Vec<String> {
@@ -75,6 +76,7 @@ impl Witness {
             .env(name, value)
             .envs(variables.iter().copied());
         command
+            .env("RUST_BACKTRACE", "0")
             .env_remove("SPAWN_OWNED")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped());
