@@ -2,7 +2,7 @@
 //! or the one that called it.
 //!
 //! ```text
-//!  caller ◀─ watched ─ front ──── lifeline ────▶ keeper (own session, adopts what is orphaned)
+//!  caller ◀─ watched ─ front ──── lifeline ────▶ keeper (own group, adopts what is orphaned)
 //!                        ▲ ◀───── reports ────────┘  └─ command, in the front's session: it has
 //!                        └ terminal, signals             the terminal, and leads a group
 //! ```
@@ -121,7 +121,7 @@ fn watch(caller: Caller) -> Result<OwnedFd, Error> {
 }
 
 /// The terminal, if this process has one and is in the foreground there.
-fn terminal() -> Option<File> {
+pub(crate) fn terminal() -> Option<File> {
     let terminal = File::options()
         .read(true)
         .write(true)

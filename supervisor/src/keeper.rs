@@ -1,5 +1,6 @@
-//! The keeper of a foreground command: the parent of all that the command starts, in a session of its
-//! own, so that it is there when the front is killed with its group.
+//! The keeper of a foreground command: the parent of all that the command starts, in a group of its own,
+//! and without terminal in a session of its own, so that it is there when the front is killed with its
+//! group.
 
 use std::collections::BTreeSet;
 use std::ffi::{CString, OsString};
@@ -45,9 +46,15 @@ pub(crate) fn run(arguments: &[OsString]) -> u8 {
     let Some((leader, go)) = start(&arguments[2..]) else {
         return 2;
     };
-    // The command stays in the front's session and keeps its terminal; the keeper leaves it, before
-    // the command takes its first step.
-    if sys::new_session().is_err() {
+    // Before the command takes its first step the keeper leaves the front's group, which may be killed.
+    // With a terminal it stays in the session: elsewhere nobody would look on when the command is
+    // stopped, and the system would not let the terminal stop it.
+    let left = if crate::foreground::terminal().is_some() {
+        sys::new_group()
+    } else {
+        sys::new_session()
+    };
+    if left.is_err() {
         return 2;
     }
     let keeper = Arc::new(Keeper {

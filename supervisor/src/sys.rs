@@ -52,6 +52,18 @@ pub(crate) fn new_session() -> io::Result<()> {
     Ok(())
 }
 
+/// Leaves the group of the starter, but not its session: what this process starts there can still be
+/// stopped from the terminal, which the system does only where a parent of the session looks on.
+pub(crate) fn new_group() -> io::Result<()> {
+    // SAFETY: takes two numbers, which mean this process.
+    // detached-spawn: a keeper must live on when its front is killed with its group, to end the rest
+    let result = unsafe { libc::setpgid(0, 0) };
+    if result == 0 {
+        return Ok(());
+    }
+    Err(io::Error::last_os_error())
+}
+
 /// Raises the number of descriptors to what the system allows: a supervisor holds one for each group.
 pub(crate) fn raise_descriptor_limit() {
     let mut limit = libc::rlimit {

@@ -14,5 +14,6 @@ mod foreground;
 mod ledger;
 mod moments;
 mod sabotage;
+mod terminal;
 #[path = "support/witness.rs"]
 mod witness;

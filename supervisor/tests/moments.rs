@@ -102,7 +102,9 @@ fn a_thousand_groups() {
             200
         };
         assert_eq!(witness.tell(&format!("many {count}")), "many");
-        assert_eq!(witness.living().len(), count);
+        until("all have become their program", || {
+            witness.living().len() == count
+        });
         let supervisor = witness.supervisor();
         let killed = Instant::now();
         crate::witness::kill(supervisor, libc::SIGKILL);

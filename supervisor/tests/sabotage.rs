@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::witness::{Witness, is_shell, kill, lives, state, tiers, until};
+use crate::witness::{Witness, is_shell, kill, lives, state, tiers, until, until_runs};
 
 /// An owner without the named mechanisms.
 fn without(tier: &str, mechanisms: &str) -> Witness {
@@ -42,7 +42,8 @@ fn without_replay_a_new_supervisor_knows_nobody() {
     for tier in tiers() {
         for (mechanisms, left) in [("cookie", 0), ("replay,cookie", 1)] {
             let mut witness = without(&tier, mechanisms);
-            witness.number("spawn exec sleep 1000");
+            let child = witness.number("spawn exec sleep 1000");
+            until_runs(child, "sleep");
             let first = witness.supervisor();
             kill(first, libc::SIGKILL);
             until("another supervisor", || {
@@ -90,6 +91,7 @@ fn without_closing_in_forks_a_fork_hides_the_death() {
         };
         let mut witness = without(&tier, mechanisms);
         let child = witness.number("spawn exec sleep 1000");
+        until_runs(child, "sleep");
         let fork = witness.number("fork");
         witness.kill();
         let killed = Instant::now();

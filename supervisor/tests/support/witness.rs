@@ -236,6 +236,16 @@ pub(crate) fn lives(pid: i32) -> bool {
     state(pid).is_some_and(|state| state != 'Z' && state != 'X')
 }
 
+/// Waits until a launcher has become its program: one that has not yet starts nothing for a dead owner.
+pub(crate) fn until_runs(pid: i32, program: &str) {
+    until("the program runs", || {
+        let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.split('\0')
+            .next()
+            .is_some_and(|name| name.ends_with(program))
+    });
+}
+
 /// The letter of a process's state.
 pub(crate) fn state(pid: i32) -> Option<char> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
