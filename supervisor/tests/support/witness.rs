@@ -236,14 +236,17 @@ pub(crate) fn lives(pid: i32) -> bool {
     state(pid).is_some_and(|state| state != 'Z' && state != 'X')
 }
 
-/// Waits until a launcher has become its program: one that has not yet starts nothing for a dead owner.
+/// Whether a process has become this program: a launcher, or a fork of a shell, has not yet.
+pub(crate) fn runs(pid: i32, program: &str) -> bool {
+    let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    line.split('\0')
+        .next()
+        .is_some_and(|name| name.ends_with(program))
+}
+
+/// Waits until a launcher has become its program: one that has not starts nothing for a dead owner.
 pub(crate) fn until_runs(pid: i32, program: &str) {
-    until("the program runs", || {
-        let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        line.split('\0')
-            .next()
-            .is_some_and(|name| name.ends_with(program))
-    });
+    until("the program runs", || runs(pid, program));
 }
 
 /// The letter of a process's state.
