@@ -48,7 +48,7 @@
 //! | `ledger`, `sweep` | the record, and what follows from it after a double death |
 //! | `sys` | the C library; all `unsafe` is there |
 //!
-//! ## Invariants, each held by a test
+//! ## Invariants
 //!
 //! 1. `sys` alone starts processes, and alone has `unsafe`.
 //! 2. A signal goes to a number above 1 only, and to a group only while its identity holds.
