@@ -40,7 +40,7 @@ spawn_owned.spawn_detached(["updater"], reason)  #~ lib-detach
 
 ```rust
 fn start(why: &str) -> std::io::Result<()> {
-    spawn_owned::Command::new("updater").spawn_detached(why)?; //~ lib-detach
+    spawn_owned::spawn_detached(spawn_owned::Command::new("updater"), why).unwrap(); //~ lib-detach
     Ok(())
 }
 ```
@@ -55,7 +55,7 @@ subprocess.run(["owned", "run", "--", "server"])
 
 ```rust
 fn start() -> std::io::Result<()> {
-    spawn_owned::Command::new("server").spawn_owned()?;
+    spawn_owned::spawn_owned(spawn_owned::Command::new("server"), "the model of this session").unwrap();
     Ok(())
 }
 ```
@@ -221,11 +221,7 @@ fn declared(call: &Call) -> Option<Hit> {
     if !call.paths.iter().any(is_declared) {
         return None;
     }
-    let method = call
-        .paths
-        .iter()
-        .any(|path| path.ends_with("().spawn_detached"));
-    let arg = call.arg(usize::from(!method), "reason");
+    let arg = call.arg(1, "reason");
     let mut hit = Hit::new(call.act, call.evidence, Way::NewSession).with(leaving::certainty(call));
     hit.reason = Some(arg.map_or_else(|| (String::new(), call.evidence), reason));
     Some(hit)
