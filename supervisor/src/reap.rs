@@ -17,6 +17,10 @@ const ROUNDS: usize = 20;
 /// How long the rounds may take together.
 const ROUNDS_LIMIT: Duration = Duration::from_secs(2);
 
+/// So many looks in a row must find nothing, with this pause between them.
+const QUIET_LOOKS: usize = 4;
+const QUIET: Duration = Duration::from_millis(100);
+
 /// A group to end.
 pub(crate) struct Group {
     pub(crate) leader: Identity,
@@ -155,21 +159,34 @@ fn wait_until(end: Instant, done: impl Fn() -> bool) {
     }
 }
 
-/// Ends what carries the mark, until a look finds nothing.
+/// Ends what carries the mark, until nothing is found. What is just becoming another program has no
+/// environment for a moment, so one look that finds nothing proves nothing where a whole owner ends.
 fn end_strays(plan: &Plan<'_>) -> usize {
+    let looks = match plan.marked {
+        Some(marked) if marked.only.is_none() => QUIET_LOOKS,
+        _ => 1,
+    };
     let mut ended = BTreeSet::new();
+    let mut quiet = 0;
     let limit = Instant::now() + ROUNDS_LIMIT;
     for _ in 0..ROUNDS {
         let strays = look(plan).strays;
-        if strays.is_empty() || Instant::now() > limit {
-            break;
-        }
         for stray in &strays {
             stray.signal(libc::SIGKILL);
             ended.insert(stray.pid);
         }
-        // Time to die: the same ones need not be found again at once.
-        let _ = sys::poll_one(None, Some(Duration::from_millis(2)));
+        quiet = if strays.is_empty() { quiet + 1 } else { 0 };
+        if quiet == looks || Instant::now() > limit {
+            break;
+        }
+        // Time to die, or to become something that can be told: the same ones need not be found again
+        // at once.
+        let pause = if quiet == 0 {
+            Duration::from_millis(2)
+        } else {
+            QUIET
+        };
+        let _ = sys::poll_one(None, Some(pause));
     }
     ended.len()
 }

@@ -99,10 +99,19 @@ end_everything() {
 		waited=$((waited + 1))
 	done
 	signal_groups KILL
-	round=0
-	while [ "$round" -lt 20 ] && find_strays; do
-		signal_strays KILL
+	# What is just becoming another program has no environment for a moment: one look that finds nothing
+	# proves nothing.
+	round=0 quiet=0
+	while [ "$round" -lt 20 ]; do
 		round=$((round + 1))
+		if find_strays; then
+			signal_strays KILL
+			quiet=0
+			continue
+		fi
+		quiet=$((quiet + 1))
+		[ "$quiet" -lt 2 ] || break
+		sleep 1
 	done
 }
 

@@ -189,11 +189,14 @@ fn await_end(supervisor: Pid, limit: Duration) -> Option<ExitStatus> {
 /// Under the lock that covers, so that nothing is covered meanwhile.
 fn stop_if_idle(shared: &Shared) {
     let marked = shared.marked(None);
+    // Looked at twice: what is just becoming another program shows no mark for a moment.
+    let seen = reap::any_marked(&marked);
+    let _ = sys::poll_one(None, Some(Duration::from_millis(50)));
     let mut state = shared.lock();
     if !state.groups.is_empty() || state.empty_since.elapsed() < shared.config.idle {
         return;
     }
-    if reap::any_marked(&marked) {
+    if seen || reap::any_marked(&marked) {
         state.empty_since = Instant::now();
         return;
     }
