@@ -126,6 +126,7 @@ pub(super) const MEANT_FOR_OTHERS: &[i32] = &[
 /// Ignores what is meant for others.
 pub(crate) fn ignore_terminal_signals() {
     for signal in MEANT_FOR_OTHERS {
+        // detached-spawn: a supervisor must outlive the terminal's hangup to end what its owner left
         // SAFETY: no handler of ours is installed, only the one that ignores.
         unsafe { libc::signal(*signal, libc::SIG_IGN) };
     }

@@ -140,6 +140,7 @@ fn attributes(lists: &mut Lists, order: &Order<'_>) -> io::Result<()> {
             attributes,
             &raw const reset,
         ))?;
+        // detached-spawn: the group that an owned child leads, which its supervisor ends as a whole
         check(libc::posix_spawnattr_setpgroup(attributes, 0))?;
         check(set_flags(attributes, order.leads))
     }
@@ -166,8 +167,8 @@ unsafe fn set_flags(attributes: *mut libc::posix_spawnattr_t, leads: Leads) -> l
                 attributes,
                 SIGNALS | libc::POSIX_SPAWN_SETPGROUP as libc::c_short,
             ),
-            // detached-spawn: the supervisor, and what `spawn_detached` was given a reason for
             Leads::Session => {
+                // detached-spawn: the supervisor, and what `spawn_detached` was given a reason for
                 libc::posix_spawnattr_setflags(attributes, SIGNALS | libc::POSIX_SPAWN_SETSID)
             }
         }
