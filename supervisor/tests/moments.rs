@@ -9,7 +9,7 @@ fn rounds(tiers: usize) -> usize {
     let all = if std::env::var("CHECK_ALL").is_ok() {
         3000
     } else {
-        300
+        100
     };
     all / tiers
 }
@@ -99,7 +99,7 @@ fn a_thousand_groups() {
         let count = if std::env::var("CHECK_ALL").is_ok() {
             1000
         } else {
-            200
+            60
         };
         assert_eq!(witness.tell(&format!("many {count}")), "many");
         until("all have become their program", || {
