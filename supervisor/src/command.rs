@@ -219,7 +219,7 @@ impl Command {
     fn open_streams(&self) -> io::Result<(Places, Ends)> {
         let mut places = Vec::new();
         let mut ends = [None, None, None];
-        for (number, stream) in (0..).zip(&self.streams) {
+        for ((number, stream), end) in (0..).zip(&self.streams).zip(&mut ends) {
             let theirs = match &stream.0 {
                 Stream::Inherit => continue,
                 Stream::Null => {
@@ -233,7 +233,7 @@ impl Command {
                     } else {
                         (write, read)
                     };
-                    ends[usize::from(number == 1) + 2 * usize::from(number == 2)] = Some(ours);
+                    *end = Some(ours);
                     theirs
                 }
             };

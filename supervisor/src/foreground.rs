@@ -21,7 +21,7 @@ use crate::command::{Command, c_text};
 use crate::cookie::{self, Marked, VARIABLE};
 use crate::error::{Error, tried};
 use crate::launch::{self, plain_arguments};
-use crate::link::NATIVE;
+use crate::link::{NATIVE, own_file};
 use crate::process::Identity;
 use crate::reap::{self, Group, Plan};
 use crate::sys::{self, Leads, Pid};
@@ -69,10 +69,12 @@ pub fn run(command: &Command, caller: Caller, grace: Duration) -> Result<u8, Err
         .map_err(tried("name the keeper's arguments"))?;
     texts.push(prepared.path.clone());
     texts.extend(plain_arguments(&prepared));
+    let own_program = own_file().and_then(|path| c_text(path.as_os_str()));
+    let own_program = own_program.map_err(tried("find this program's own file"))?;
     let descriptors = [(line_end.as_raw_fd(), 3), (reports_end.as_raw_fd(), 4)];
     launch::spawn(
         &prepared,
-        &own_program()?,
+        &own_program,
         &texts,
         &descriptors,
         Leads::Nothing,
@@ -86,17 +88,6 @@ pub fn run(command: &Command, caller: Caller, grace: Duration) -> Result<u8, Err
         grace,
     };
     Ok(front.attend(File::from(reports), &caller))
-}
-
-/// The file of this program, which is front, keeper and launcher.
-fn own_program() -> Result<CString, Error> {
-    let linux = "/proc/self/exe";
-    let path = if std::path::Path::new(linux).exists() {
-        linux.into()
-    } else {
-        std::env::current_exe().map_err(tried("find this program's own file"))?
-    };
-    c_text(path.as_os_str()).map_err(tried("name this program's own file"))
 }
 
 /// A descriptor of the caller, which surely was alive when it was taken.

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use crate::command::{c_text, c_variable};
 use crate::cookie::Marked;
 use crate::foreground::words;
-use crate::link::NATIVE;
+use crate::link::{NATIVE, own_file};
 use crate::process::{self, Identity};
 use crate::reap::{self, Group, Plan};
 use crate::sys::{self, Leads, Order, Pid};
@@ -88,7 +88,7 @@ fn start(command: &[OsString]) -> Option<(Identity, OwnedFd)> {
         .map(|(name, value)| c_variable(&name, &value))
         .collect();
     let pid = sys::spawn(&Order {
-        path: c"/proc/self/exe",
+        path: &c_text(own_file().ok()?.as_os_str()).ok()?,
         arguments: &arguments.ok()?,
         environment: &environment.ok()?,
         directory: None,

@@ -63,8 +63,8 @@ impl Ledger {
         };
         if let Some(path) = &ledger.path {
             let large = path.metadata().is_ok_and(|data| data.len() > LARGE);
-            if let Err(error) = if large { compact(path) } else { Ok(()) } {
-                ledger.note_fault(&error);
+            if large {
+                ledger.note(path, compact(path));
             }
         }
         let program = std::env::current_exe().unwrap_or_default();
@@ -105,15 +105,14 @@ impl Ledger {
         row["kind"] = json!(kind);
         row["at"] = json!(now.as_secs_f64());
         row["owner"] = self.owner.clone();
-        let written = append(path, &row);
-        *self.fault.lock().unwrap_or_else(PoisonError::into_inner) =
-            written.err().map(|error| fault(path, &error));
+        self.note(path, append(path, &row));
     }
 
-    fn note_fault(&self, error: &io::Error) {
-        if let Some(path) = &self.path {
-            *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = Some(fault(path, error));
-        }
+    /// Remembers why the file could not be written, or that it could.
+    fn note(&self, path: &Path, written: io::Result<()>) {
+        *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = written
+            .err()
+            .map(|error| format!("cannot write the ledger {}: {error}", path.display()));
     }
 
     /// Why the last row was not written.
@@ -123,10 +122,6 @@ impl Ledger {
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
     }
-}
-
-fn fault(path: &Path, error: &io::Error) -> String {
-    format!("cannot write the ledger {}: {error}", path.display())
 }
 
 /// Appends one row with one write. A line that a killed writer left unfinished is closed first.

@@ -26,6 +26,17 @@ pub(crate) fn initialised() {
     INITIALISED.store(true, Ordering::Relaxed);
 }
 
+/// This program's own file, as a path that can be started.
+pub(crate) fn own_file() -> io::Result<PathBuf> {
+    // Also right when the file was replaced since: it means the program that runs.
+    let linux = Path::new("/proc/self/exe");
+    if linux.exists() {
+        Ok(linux.to_owned())
+    } else {
+        std::env::current_exe()
+    }
+}
+
 /// What a launcher and a supervisor are made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -59,19 +70,13 @@ impl Helper {
         if let Some(asked) = asked {
             return asked.clone();
         }
-        if INITIALISED.load(Ordering::Relaxed) {
-            let path = if Path::new("/proc/self/exe").exists() {
-                // Also right when the file was replaced since: it means the program that runs.
-                Some(PathBuf::from("/proc/self/exe"))
-            } else {
-                std::env::current_exe().ok()
+        if INITIALISED.load(Ordering::Relaxed)
+            && let Ok(path) = own_file()
+        {
+            return Self {
+                tier: Tier::Native,
+                path,
             };
-            if let Some(path) = path {
-                return Self {
-                    tier: Tier::Native,
-                    path,
-                };
-            }
         }
         Self {
             tier: Tier::Shell,

@@ -188,12 +188,15 @@ fn await_end(supervisor: Pid, limit: Duration) -> Option<ExitStatus> {
 /// Lets the supervisor go when nothing was covered for long enough and nothing carries our mark.
 /// Under the lock that covers, so that nothing is covered meanwhile.
 fn stop_if_idle(shared: &Shared) {
+    if !is_idle(shared, &shared.lock()) {
+        return;
+    }
     let marked = shared.marked(None);
     // Looked at twice: what is just becoming another program shows no mark for a moment.
     let seen = reap::any_marked(&marked);
     let _ = sys::poll_one(None, Some(Duration::from_millis(50)));
     let mut state = shared.lock();
-    if !state.groups.is_empty() || state.empty_since.elapsed() < shared.config.idle {
+    if !is_idle(shared, &state) {
         return;
     }
     if seen || reap::any_marked(&marked) {
@@ -207,4 +210,9 @@ fn stop_if_idle(shared: &Shared) {
     let supervisor = link.supervisor;
     drop(link);
     await_end(supervisor, Duration::from_secs(2));
+}
+
+/// Whether nothing has been covered for long enough.
+fn is_idle(shared: &Shared, state: &State) -> bool {
+    state.groups.is_empty() && state.empty_since.elapsed() >= shared.config.idle
 }
