@@ -8,6 +8,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p' "$root/Cargo.toml" | head -n 1)
 cache=${RUNNER_TOOL_CACHE:-${RUNNER_TEMP:?}}/$name
 work=$(mktemp -d "${RUNNER_TEMP:?}/$name.XXXXXX")
+trap 'rm -rf "$work"' EXIT
 
 fail() {
     echo "::error title=$name::$1"
@@ -127,7 +128,6 @@ if [ -n "${GITHUB_OUTPUT:-}" ]; then
         echo "version=$version"
     } >>"$GITHUB_OUTPUT"
 fi
-rm -rf "$work"
 
 case $status in
 0) ;;
