@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::Report;
-use super::summary::{Entry, entries, line, plain, title};
+use super::summary::{entries, line, plain};
 
 /// Writes a report and its summary.
 ///
@@ -12,26 +12,11 @@ use super::summary::{Entry, entries, line, plain, title};
 /// Those of `out`.
 pub fn write(out: &mut dyn Write, report: &Report) -> io::Result<()> {
     for entry in entries(report) {
-        match entry {
-            Entry::Finding(file, finding) => {
-                let at = file.source.position(finding.place().start);
-                let (path, message) = (plain(&file.source.path), plain(&finding.message));
-                writeln!(
-                    out,
-                    "{path}:{}:{}: {}: {message}",
-                    at.line,
-                    at.column,
-                    title(finding)
-                )?;
-            }
-            Entry::Problem(_, problem) => {
-                write!(out, "{}:", plain(&problem.path))?;
-                if let Some(at) = problem.position {
-                    write!(out, "{}:{}:", at.line, at.column)?;
-                }
-                writeln!(out, " {}: {}", problem.id.name(), plain(&problem.message))?;
-            }
+        write!(out, "{}:", plain(entry.path()))?;
+        if let Some(at) = entry.position() {
+            write!(out, "{}:{}:", at.line, at.column)?;
         }
+        writeln!(out, " {}: {}", entry.title(), plain(entry.message()))?;
     }
     writeln!(out, "{}", line(report))
 }

@@ -7,18 +7,30 @@
 use std::collections::BTreeMap;
 
 use super::paths::from_root;
-use super::{FileReport, Finding, Problem};
+use super::{FileReport, Finding, Problem, Report};
 use crate::source::Span;
 
+/// Every finding of a report with its file and its fingerprint, in order.
+pub(super) fn of_findings<'a>(
+    report: &'a Report,
+    prefix: &str,
+) -> impl Iterator<Item = (&'a FileReport, &'a Finding, String)> {
+    report.files.iter().flat_map(move |file| {
+        let mut fingerprints = Fingerprints::new(file, prefix);
+        let findings = file.findings.iter();
+        findings.map(move |finding| (file, finding, fingerprints.next(finding)))
+    })
+}
+
 /// Gives the findings of one file their fingerprints, in order.
-pub(super) struct Fingerprints<'a> {
+struct Fingerprints<'a> {
     file: &'a FileReport,
     path: String,
     seen: BTreeMap<String, u32>,
 }
 
 impl<'a> Fingerprints<'a> {
-    pub(super) fn new(file: &'a FileReport, prefix: &str) -> Self {
+    fn new(file: &'a FileReport, prefix: &str) -> Self {
         Self {
             file,
             path: from_root(prefix, &file.source.path),
@@ -27,7 +39,7 @@ impl<'a> Fingerprints<'a> {
     }
 
     /// The fingerprint of the next finding.
-    pub(super) fn next(&mut self, finding: &Finding) -> String {
+    fn next(&mut self, finding: &Finding) -> String {
         let mechanisms: Vec<&str> = finding.rules.iter().map(|rule| rule.id).collect();
         let text = self.normalised(finding.statement.header);
         let key = [

@@ -7,8 +7,8 @@
 use std::io::{self, Write};
 
 use super::paths::from_root;
-use super::summary::{Entry, entries, fails, line, title};
-use super::{Context, Problem, Report};
+use super::summary::{Entry, entries, line};
+use super::{Context, Report};
 
 /// Writes a report.
 ///
@@ -17,7 +17,7 @@ use super::{Context, Problem, Report};
 /// Those of `out`.
 pub fn write(out: &mut dyn Write, report: &Report, context: &Context<'_>) -> io::Result<()> {
     let mut entries = entries(report);
-    entries.sort_by_key(|entry| !is_error(entry));
+    entries.sort_by_key(|entry| !entry.fails());
     for entry in entries.iter().take(context.max_annotations) {
         writeln!(out, "{}", command(entry, context))?;
     }
@@ -29,51 +29,32 @@ pub fn write(out: &mut dyn Write, report: &Report, context: &Context<'_>) -> io:
     Ok(())
 }
 
-fn is_error(entry: &Entry<'_>) -> bool {
-    match entry {
-        Entry::Finding(_, finding) => fails(finding),
-        Entry::Problem(..) => true,
-    }
-}
-
 fn command(entry: &Entry<'_>, context: &Context<'_>) -> String {
-    let kind = if is_error(entry) { "error" } else { "warning" };
-    match entry {
-        Entry::Finding(file, finding) => {
-            let span = finding.place();
-            let (start, end) = (
-                file.source.position(span.start),
-                file.source.position(span.end),
-            );
-            let columns = if start.line == end.line {
-                format!(",col={},endColumn={}", start.column, end.column)
-            } else {
-                String::new()
-            };
-            let place = format!("line={},endLine={}{columns}", start.line, end.line);
-            let path = from_root(context.prefix, &file.source.path);
-            format!(
-                "::{kind} title={},file={},{place}::{}",
-                property(&title(finding)),
-                property(&path),
-                data(&format!("{}\n{}", finding.message, finding.help)),
-            )
-        }
-        Entry::Problem(_, problem) => format!(
-            "::{kind} title={},file={}{}::{}",
-            problem.id.name(),
-            property(&from_root(context.prefix, &problem.path)),
-            position(problem),
-            data(&problem.message),
-        ),
-    }
+    let kind = if entry.fails() { "error" } else { "warning" };
+    format!(
+        "::{kind} title={},file={}{}::{}",
+        property(&entry.title()),
+        property(&from_root(context.prefix, entry.path())),
+        place(entry),
+        data(&entry.told("\n")),
+    )
 }
 
-fn position(problem: &Problem) -> String {
-    match problem.position {
-        Some(at) => format!(",line={},col={}", at.line, at.column),
-        None => String::new(),
-    }
+/// Lines and columns, as far as there are any.
+fn place(entry: &Entry<'_>) -> String {
+    let Some(start) = entry.position() else {
+        return String::new();
+    };
+    let Entry::Finding(file, finding) = entry else {
+        return format!(",line={},col={}", start.line, start.column);
+    };
+    let end = file.source.position(finding.place().end);
+    let columns = if start.line == end.line {
+        format!(",col={},endColumn={}", start.column, end.column)
+    } else {
+        String::new()
+    };
+    format!(",line={},endLine={}{columns}", start.line, end.line)
 }
 
 /// The text of a command.

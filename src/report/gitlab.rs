@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
-use super::fingerprint::{Fingerprints, of_problem};
+use super::fingerprint::{of_findings, of_problem};
 use super::paths::from_root;
 use super::summary::{fails, is_covered, problems, title};
 use super::{Context, Report};
@@ -15,16 +15,11 @@ use super::{Context, Report};
 ///
 /// Those of `out`.
 pub fn write(out: &mut dyn Write, report: &Report, context: &Context<'_>) -> io::Result<()> {
-    let mut issues: Vec<Value> = Vec::new();
-    for file in &report.files {
-        let mut fingerprints = Fingerprints::new(file, context.prefix);
-        for finding in &file.findings {
-            let fingerprint = fingerprints.next(finding);
-            if is_covered(finding) {
-                continue;
-            }
+    let open = of_findings(report, context.prefix).filter(|(_, finding, _)| !is_covered(finding));
+    let mut issues: Vec<Value> = open
+        .map(|(file, finding, fingerprint)| {
             let span = finding.place();
-            issues.push(json!({
+            json!({
                 "check_name": title(finding),
                 "description": format!("{}: {}", finding.message, finding.help),
                 "fingerprint": fingerprint,
@@ -36,9 +31,9 @@ pub fn write(out: &mut dyn Write, report: &Report, context: &Context<'_>) -> io:
                         "end": file.source.line(span.end.saturating_sub(1).max(span.start)),
                     },
                 },
-            }));
-        }
-    }
+            })
+        })
+        .collect();
     issues.extend(problems(report).map(|problem| {
         let path = from_root(context.prefix, &problem.path);
         json!({

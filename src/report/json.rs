@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::fingerprint::Fingerprints;
+use super::fingerprint::of_findings;
 use super::summary::{Counts, fails, is_covered, problems};
 use super::{Context, FileReport, Finding, Report};
 use crate::rules::{Certainty, Level};
@@ -145,17 +145,13 @@ fn output<'a>(report: &'a Report, context: &Context<'_>) -> Output<'a> {
         justified: Vec::new(),
         problems: problems(report).map(trouble).collect(),
     };
-    for file in &report.files {
-        let mut fingerprints = Fingerprints::new(file, context.prefix);
-        for finding in &file.findings {
-            let item = item(file, finding, fingerprints.next(finding));
-            let list = if is_covered(finding) {
-                &mut output.justified
-            } else {
-                &mut output.findings
-            };
-            list.push(item);
-        }
+    for (file, finding, fingerprint) in of_findings(report, context.prefix) {
+        let list = if is_covered(finding) {
+            &mut output.justified
+        } else {
+            &mut output.findings
+        };
+        list.push(item(file, finding, fingerprint));
     }
     output
 }

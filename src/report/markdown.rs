@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 
 use super::paths::from_root;
-use super::summary::{Entry, entries, fails, is_covered, line, title};
+use super::summary::{entries, is_covered, line, title};
 use super::{Context, Report};
 
 /// Writes a report.
@@ -20,24 +20,11 @@ pub fn write(out: &mut dyn Write, report: &Report, context: &Context<'_>) -> io:
         writeln!(out, "| | Where | What | Why |\n| --- | --- | --- | --- |")?;
     }
     for entry in &entries {
-        let (sign, path, row, id, why) = match entry {
-            Entry::Finding(file, finding) => (
-                if fails(finding) { "error" } else { "warning" },
-                &file.source.path,
-                Some(file.source.line(finding.place().start)),
-                title(finding),
-                &finding.message,
-            ),
-            Entry::Problem(_, problem) => (
-                "error",
-                &problem.path,
-                problem.position.map(|at| at.line),
-                problem.id.name().to_owned(),
-                &problem.message,
-            ),
-        };
-        let place = place(context, path, row);
-        writeln!(out, "| {sign} | {place} | {} | {} |", code(&id), cell(why))?;
+        let sign = if entry.fails() { "error" } else { "warning" };
+        let line = entry.position().map(|at| at.line);
+        let place = place(context, entry.path(), line);
+        let (id, why) = (code(&entry.title()), cell(entry.message()));
+        writeln!(out, "| {sign} | {place} | {id} | {why} |")?;
     }
     justified(out, report, context)
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 
 use super::paths::from_root;
-use super::summary::{Entry, entries, fails, title};
+use super::summary::{Entry, entries};
 use super::{Context, Report};
 use crate::source::{Source, Unit};
 
@@ -16,35 +16,27 @@ use crate::source::{Source, Unit};
 /// Those of `out`.
 pub fn write(out: &mut dyn Write, report: &Report, context: &Context<'_>) -> io::Result<()> {
     for entry in entries(report) {
-        let diagnostic = match entry {
+        let mut location = json!({ "path": from_root(context.prefix, entry.path()) });
+        match entry {
             Entry::Finding(file, finding) => {
                 let span = finding.place();
-                json!({
-                    "message": format!("{}\n{}", finding.message, finding.help),
-                    "severity": if fails(finding) { "ERROR" } else { "WARNING" },
-                    "code": { "value": title(finding) },
-                    "location": {
-                        "path": from_root(context.prefix, &file.source.path),
-                        "range": {
-                            "start": position(&file.source, span.start),
-                            "end": position(&file.source, span.end),
-                        },
-                    },
-                })
+                location["range"] = json!({
+                    "start": position(&file.source, span.start),
+                    "end": position(&file.source, span.end),
+                });
             }
             Entry::Problem(_, problem) => {
-                let path = from_root(context.prefix, &problem.path);
-                json!({
-                    "message": problem.message,
-                    "severity": "ERROR",
-                    "code": { "value": problem.id.name() },
-                    "location": match problem.position {
-                        Some(at) => json!({ "path": path, "range": { "start": { "line": at.line } } }),
-                        None => json!({ "path": path }),
-                    },
-                })
+                if let Some(at) = problem.position {
+                    location["range"] = json!({ "start": { "line": at.line } });
+                }
             }
-        };
+        }
+        let diagnostic = json!({
+            "message": entry.told("\n"),
+            "severity": if entry.fails() { "ERROR" } else { "WARNING" },
+            "code": { "value": entry.title() },
+            "location": location,
+        });
         serde_json::to_writer(&mut *out, &diagnostic)?;
         writeln!(out)?;
     }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
-use super::fingerprint::Fingerprints;
+use super::fingerprint::of_findings;
 use super::paths::uri;
 use super::summary::{Counts, fails, is_covered, problems, title};
 use super::{Context, FileReport, Finding, Problem, Report, Verdict};
@@ -22,14 +22,9 @@ const HOME: &str = "https://docs.rs/check-detached-spawns";
 /// Those of `out`.
 pub fn write(out: &mut dyn Write, report: &Report, context: &Context<'_>) -> io::Result<()> {
     let rules = explain::ids();
-    let mut results = Vec::new();
-    for file in &report.files {
-        let mut fingerprints = Fingerprints::new(file, context.prefix);
-        for finding in &file.findings {
-            let fingerprint = fingerprints.next(finding);
-            results.push(result(file, finding, &fingerprint, &rules, context));
-        }
-    }
+    let results: Vec<Value> = of_findings(report, context.prefix)
+        .map(|(file, finding, fingerprint)| result(file, finding, &fingerprint, &rules, context))
+        .collect();
     let unread: Vec<Value> = problems(report)
         .map(|problem| notification(problem, &rules, context))
         .collect();

@@ -2,6 +2,7 @@
 
 use super::{FileReport, Finding, FindingId, Problem, Report, Verdict};
 use crate::rules::Level;
+use crate::source::Position;
 
 /// How much a report holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,31 +96,70 @@ pub enum Entry<'a> {
     Problem(Option<&'a FileReport>, &'a Problem),
 }
 
+impl<'a> Entry<'a> {
+    /// The file, relative to the working directory.
+    pub fn path(&self) -> &'a str {
+        match self {
+            Self::Finding(file, _) => &file.source.path,
+            Self::Problem(_, problem) => &problem.path,
+        }
+    }
+
+    /// Where in the file.
+    pub fn position(&self) -> Option<Position> {
+        match self {
+            Self::Finding(file, finding) => Some(file.source.position(finding.place().start)),
+            Self::Problem(_, problem) => problem.position,
+        }
+    }
+
+    /// Its id, with the mechanisms if it has some.
+    pub fn title(&self) -> String {
+        match self {
+            Self::Finding(_, finding) => title(finding),
+            Self::Problem(_, problem) => problem.id.name().to_owned(),
+        }
+    }
+
+    /// What is the matter; one sentence, no full stop.
+    pub fn message(&self) -> &'a str {
+        match self {
+            Self::Finding(_, finding) => &finding.message,
+            Self::Problem(_, problem) => &problem.message,
+        }
+    }
+
+    /// The message, then what to do; a problem's message says that already.
+    pub fn told(&self, separator: &str) -> String {
+        match self {
+            Self::Finding(_, finding) => [&finding.message, separator, &finding.help].concat(),
+            Self::Problem(_, problem) => problem.message.clone(),
+        }
+    }
+
+    /// Whether it fails the run.
+    pub fn fails(&self) -> bool {
+        match self {
+            Self::Finding(_, finding) => fails(finding),
+            Self::Problem(..) => true,
+        }
+    }
+}
+
 /// Everything that people must look at, by path and place.
 pub fn entries(report: &Report) -> Vec<Entry<'_>> {
-    let mut entries = Vec::new();
-    for problem in &report.problems {
-        entries.push((
-            problem.path.as_str(),
-            problem.position,
-            Entry::Problem(None, problem),
-        ));
-    }
+    let unread = report.problems.iter();
+    let mut entries: Vec<Entry<'_>> = unread
+        .map(|problem| Entry::Problem(None, problem))
+        .collect();
     for file in &report.files {
-        let path = file.source.path.as_str();
-        for finding in file.findings.iter().filter(|finding| !is_covered(finding)) {
-            entries.push((
-                path,
-                Some(file.source.position(finding.place().start)),
-                Entry::Finding(file, finding),
-            ));
-        }
-        for problem in &file.problems {
-            entries.push((path, problem.position, Entry::Problem(Some(file), problem)));
-        }
+        let open = file.findings.iter().filter(|finding| !is_covered(finding));
+        entries.extend(open.map(|finding| Entry::Finding(file, finding)));
+        let problems = file.problems.iter();
+        entries.extend(problems.map(|problem| Entry::Problem(Some(file), problem)));
     }
-    entries.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)));
-    entries.into_iter().map(|(_, _, entry)| entry).collect()
+    entries.sort_by_cached_key(|entry| (entry.path(), entry.position()));
+    entries
 }
 
 /// The last line: `2 files, 1 finding (1 denied, 0 warnings), 0 justified, 0 problems`.

@@ -6,7 +6,7 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use super::paths::from_root;
-use super::summary::{Entry, entries, fails, line, title};
+use super::summary::{Entry, entries, line};
 use super::{Context, Report};
 
 /// Writes a report as `JUnit` does: one suite a file, one case an entry, and one passing case where
@@ -17,25 +17,19 @@ use super::{Context, Report};
 /// Those of `out`.
 pub fn junit(out: &mut dyn Write, report: &Report, context: &Context<'_>) -> io::Result<()> {
     let entries = entries(report);
-    let failing =
-        |entry: &&Entry<'_>| matches!(entry, Entry::Finding(_, finding) if fails(finding));
-    let failures = entries.iter().filter(failing).count();
-    let errors = entries
-        .iter()
-        .filter(|entry| matches!(entry, Entry::Problem(..)))
-        .count();
+    let (tests, failures, errors) = counts(&entries);
     let mut xml = start(out)?;
     xml.create_element("testsuites")
         .with_attribute(("name", "check-detached-spawns"))
-        .with_attribute(("tests", number(entries.len().max(1)).as_str()))
-        .with_attribute(("failures", number(failures).as_str()))
-        .with_attribute(("errors", number(errors).as_str()))
+        .with_attribute(("tests", tests.as_str()))
+        .with_attribute(("failures", failures.as_str()))
+        .with_attribute(("errors", errors.as_str()))
         .write_inner_content(|xml| {
             if entries.is_empty() {
                 return suite(xml, &line(report), &[], context);
             }
-            for part in entries.chunk_by(|a, b| path(a) == path(b)) {
-                let name = from_root(context.prefix, path(&part[0]));
+            for part in entries.chunk_by(|a, b| a.path() == b.path()) {
+                let name = from_root(context.prefix, part[0].path());
                 suite(xml, &name, part, context)?;
             }
             Ok(())
@@ -49,18 +43,12 @@ fn suite(
     entries: &[Entry<'_>],
     context: &Context<'_>,
 ) -> io::Result<()> {
-    let failures = entries
-        .iter()
-        .filter(|entry| matches!(entry, Entry::Finding(_, finding) if fails(finding)));
-    let errors = entries
-        .iter()
-        .filter(|entry| matches!(entry, Entry::Problem(..)));
-    let counts = (failures.count(), errors.count());
+    let (tests, failures, errors) = counts(entries);
     xml.create_element("testsuite")
         .with_attribute(("name", valid(name).as_str()))
-        .with_attribute(("tests", number(entries.len().max(1)).as_str()))
-        .with_attribute(("failures", number(counts.0).as_str()))
-        .with_attribute(("errors", number(counts.1).as_str()))
+        .with_attribute(("tests", tests.as_str()))
+        .with_attribute(("failures", failures.as_str()))
+        .with_attribute(("errors", errors.as_str()))
         .write_inner_content(|xml| {
             if entries.is_empty() {
                 let case = xml.create_element("testcase");
@@ -81,27 +69,14 @@ fn case(
     entry: &Entry<'_>,
     context: &Context<'_>,
 ) -> io::Result<()> {
-    let place = place(entry);
-    let path = from_root(context.prefix, path(entry));
-    let (element, id, message, help) = match entry {
-        Entry::Finding(_, finding) => (
-            if fails(finding) {
-                "failure"
-            } else {
-                "system-out"
-            },
-            title(finding),
-            finding.message.as_str(),
-            finding.help.as_str(),
-        ),
-        Entry::Problem(_, problem) => (
-            "error",
-            problem.id.name().to_owned(),
-            problem.message.as_str(),
-            "",
-        ),
+    let path = from_root(context.prefix, entry.path());
+    let (id, message) = (entry.title(), entry.message());
+    let element = match entry {
+        Entry::Problem(..) => "error",
+        Entry::Finding(..) if entry.fails() => "failure",
+        Entry::Finding(..) => "system-out",
     };
-    let line = place.map_or(1, |(line, _)| line).to_string();
+    let line = entry.position().map_or(1, |at| at.line).to_string();
     let name = format!("{id} at line {line}");
     xml.create_element("testcase")
         .with_attribute(("classname", valid(&path).as_str()))
@@ -109,7 +84,7 @@ fn case(
         .with_attribute(("file", valid(&path).as_str()))
         .with_attribute(("line", line.as_str()))
         .write_inner_content(|xml| {
-            let text = valid(&format!("{path}:{line}: {message}\n{help}"));
+            let text = valid(&format!("{path}:{line}: {}", entry.told("\n")));
             let mut inner = xml.create_element(element);
             if element != "system-out" {
                 inner = inner
@@ -133,8 +108,8 @@ pub fn checkstyle(out: &mut dyn Write, report: &Report, context: &Context<'_>) -
     xml.create_element("checkstyle")
         .with_attribute(("version", "4.3"))
         .write_inner_content(|xml| {
-            for part in entries.chunk_by(|a, b| path(a) == path(b)) {
-                let name = valid(&from_root(context.prefix, path(&part[0])));
+            for part in entries.chunk_by(|a, b| a.path() == b.path()) {
+                let name = valid(&from_root(context.prefix, part[0].path()));
                 xml.create_element("file")
                     .with_attribute(("name", name.as_str()))
                     .write_inner_content(|xml| {
@@ -150,25 +125,14 @@ pub fn checkstyle(out: &mut dyn Write, report: &Report, context: &Context<'_>) -
 }
 
 fn error(xml: &mut Writer<&mut dyn Write>, entry: &Entry<'_>) -> io::Result<()> {
-    let (severity, id, message) = match entry {
-        Entry::Finding(_, finding) => (
-            if fails(finding) { "error" } else { "warning" },
-            title(finding),
-            format!("{}; {}", finding.message, finding.help),
-        ),
-        Entry::Problem(_, problem) => (
-            "error",
-            problem.id.name().to_owned(),
-            problem.message.clone(),
-        ),
-    };
-    let (line, column) = place(entry).unwrap_or((1, 1));
-    let source = format!("check-detached-spawns.{id}");
+    let severity = if entry.fails() { "error" } else { "warning" };
+    let (line, column) = entry.position().map_or((1, 1), |at| (at.line, at.column));
+    let source = format!("check-detached-spawns.{}", entry.title());
     xml.create_element("error")
         .with_attribute(("line", line.to_string().as_str()))
         .with_attribute(("column", column.to_string().as_str()))
         .with_attribute(("severity", severity))
-        .with_attribute(("message", valid(&message).as_str()))
+        .with_attribute(("message", valid(&entry.told("; ")).as_str()))
         .with_attribute(("source", source.as_str()))
         .write_empty()?;
     Ok(())
@@ -180,24 +144,13 @@ fn start(out: &mut dyn Write) -> io::Result<Writer<&mut dyn Write>> {
     Ok(xml)
 }
 
-fn path<'a>(entry: &Entry<'a>) -> &'a str {
-    match entry {
-        Entry::Finding(file, _) => &file.source.path,
-        Entry::Problem(_, problem) => &problem.path,
-    }
-}
-
-/// Line and column, from 1, in code points.
-fn place(entry: &Entry<'_>) -> Option<(u32, u32)> {
-    let position = match entry {
-        Entry::Finding(file, finding) => Some(file.source.position(finding.place().start)),
-        Entry::Problem(_, problem) => problem.position,
-    };
-    position.map(|at| (at.line, at.column))
-}
-
-fn number(number: usize) -> String {
-    number.to_string()
+/// How many cases, failures and errors entries make; with none of them there is one passing case.
+fn counts(entries: &[Entry<'_>]) -> (String, String, String) {
+    let problem = |entry: &&Entry<'_>| matches!(entry, Entry::Problem(..));
+    let errors = entries.iter().filter(problem).count();
+    let failures = entries.iter().filter(|entry| entry.fails()).count() - errors;
+    let tests = entries.len().max(1);
+    (tests.to_string(), failures.to_string(), errors.to_string())
 }
 
 /// Text without the characters that no XML 1.0 document can hold, escaped or not.

@@ -120,15 +120,10 @@ impl File<'_> {
         let mut entries = Vec::new();
         let mut pushed = Vec::new();
         for binding in bindings {
-            if let Binding::Pushed(own) = binding {
-                pushed.push(*own);
-                continue;
-            }
-            if values.len() + entries.len() >= MAX_CHOICES {
-                continue;
-            }
+            let full = values.len() + entries.len() >= MAX_CHOICES;
             match binding {
-                Binding::Pushed(_) => {}
+                Binding::Pushed(own) => pushed.push(*own),
+                _ if full => {}
                 Binding::Import(path) => values.push(Value::Path(vec![path.clone()])),
                 Binding::Node(id, at) => values.push(self.value(*id, *at)),
                 Binding::Entry(key, id, at) => entries.push((key.clone(), self.value(*id, *at))),
