@@ -70,7 +70,8 @@ pub struct Scope {
 pub struct Call {
     /// Canonical paths of what is called; several only with star imports or alternatives.
     pub paths: Vec<String>,
-    /// The last name as written: `setsid`.
+    /// The last name of its path: `setsid`, also for `from os import setsid as leave; leave()`.
+    /// As written where there are several paths.
     pub name: String,
     /// What it is given, positions before keywords as written.
     pub args: Vec<Arg>,

@@ -8,6 +8,15 @@ use crate::facts::tree::{Arg as TreeArg, Form, Id, Kind, Spread};
 use crate::facts::{Arg, Call, Holder, ScopeId, Value};
 use crate::source::{Language, Span};
 
+/// The name under which its own library knows what is called, whatever it is called here:
+/// `setsid` for `from os import setsid as leave; leave()`. Only where there is no other possibility.
+fn known_name(paths: &[String]) -> Option<&str> {
+    let [path] = paths else { return None };
+    let (_, name) = path.rsplit_once('.')?;
+    let plain = |c: char| c.is_alphanumeric() || c == '_' || c == '!';
+    (!name.is_empty() && name.chars().all(plain)).then_some(name)
+}
+
 impl Walk<'_> {
     /// `command & NOHUP` of plumbum runs the command as a call does.
     pub(super) fn modifier(&mut self, id: Id, right: Id, place: Place) {
@@ -62,7 +71,8 @@ impl Walk<'_> {
                 },
             );
         }
-        let (name, callee_span) = self.callee_name(callee);
+        let (written, callee_span) = self.callee_name(callee);
+        let name = known_name(&paths).map_or(written, str::to_owned);
         let index = self.facts.calls.len();
         let mut values = self.file.args(args, place.space);
         if let Form::Macro { tokens } = form
