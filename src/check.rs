@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::facts::outline::Outline;
 use crate::facts::tree::{Statement, Tree};
 use crate::report::{
     Date, FileReport, Finding, FindingId, Justification, Problem, ProblemId, Verdict,
@@ -78,9 +79,13 @@ fn join(
             acts.entry(hit.act).or_default().push((rule, hit));
         }
     }
+    if acts.is_empty() {
+        return Vec::new();
+    }
+    let outline = Outline::new(tree);
     let mut findings: Vec<Finding> = acts
         .into_values()
-        .map(|hits| finding(source, tree, &hits, levels))
+        .map(|hits| finding(source, &outline, &hits, levels))
         .collect();
     findings.sort_by_key(|finding| (finding.evidence.first().copied(), finding.id));
     findings
@@ -88,7 +93,7 @@ fn join(
 
 fn finding(
     source: &Source,
-    tree: &Tree,
+    outline: &Outline,
     hits: &[(&'static Rule, Hit)],
     levels: &Levels,
 ) -> Finding {
@@ -130,7 +135,7 @@ fn finding(
         certainty,
         verdict: Verdict::Unjustified,
         act,
-        statement: statement_of(tree, source, first),
+        statement: statement_of(outline, source, first),
         message: heaviest
             .map(|(_, hit)| message(source, hit))
             .unwrap_or_default(),
@@ -157,15 +162,9 @@ fn reason(hits: &[(&'static Rule, Hit)]) -> Option<Justification> {
 }
 
 /// The innermost statement whose header holds `span`; its own line where there is none.
-pub fn statement_of(tree: &Tree, source: &Source, span: Span) -> Statement {
-    let holds = tree
-        .statements
-        .iter()
-        .filter(|statement| statement.header.contains(span));
-    let inner = holds
-        .min_by_key(|statement| statement.header.len())
-        .copied();
-    inner.unwrap_or_else(|| {
+fn statement_of(outline: &Outline, source: &Source, span: Span) -> Statement {
+    let inner = outline.innermost(span).and_then(|index| outline.get(index));
+    inner.copied().unwrap_or_else(|| {
         let line = source.line_span(source.line(span.start));
         Statement {
             span: line.to(span),

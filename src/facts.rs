@@ -23,6 +23,8 @@
 //! keeps its root. With star imports a bare name has one path for each.
 
 pub mod gather;
+pub mod index;
+pub mod outline;
 pub mod python;
 pub mod rust;
 pub mod shell;
@@ -46,6 +48,8 @@ pub struct Facts {
     pub commands: Vec<Command>,
     /// Functions, closures and the module itself, which is the first.
     pub scopes: Vec<Scope>,
+    /// Where they stand; made when all is listed.
+    pub index: index::Index,
 }
 
 /// Index of a scope in [`Facts::scopes`].
@@ -277,6 +281,7 @@ impl Facts {
             settings: Vec::new(),
             commands: Vec::new(),
             scopes: Vec::new(),
+            index: index::Index::default(),
         }
     }
 }

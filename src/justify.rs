@@ -8,7 +8,6 @@ mod comments;
 mod date;
 mod grammar;
 mod lex;
-mod outline;
 mod place;
 pub mod reason;
 mod verdict;
@@ -141,15 +140,14 @@ fn unused(
             "delete this comment".to_owned(),
         );
     }
-    let close = (0..findings.len())
-        .filter(|index| {
-            findings
-                .get(*index)
-                .is_some_and(|it| it.justification.is_none())
-        })
-        .map(|index| (page.distance(index, claim.note.last_line), index))
-        .min()
-        .filter(|(distance, _)| *distance <= CLOSE);
+    let open = |index: usize| {
+        let finding = findings.get(index);
+        finding.is_some_and(|it| it.justification.is_none())
+    };
+    let close = page
+        .near(claim.note.last_line, CLOSE)
+        .filter(|(_, index)| open(*index))
+        .min();
     let Some((_, index)) = close else {
         return said(
             "no detaching spawn is in reach of this justification",

@@ -23,8 +23,10 @@
 //! | [`walk`] | which files; the one room that reads folders and files |
 //! | [`filter`] | which files can hold a finding at all, by the rules' own words |
 //! | [`facts::tree`] | the one small tree that every reader fills |
+//! | [`facts::outline`] | which statement holds which place |
 //! | [`facts::python`], [`facts::rust`] | parsers, and nothing else |
 //! | [`facts::gather`] | names resolved, values folded, calls and settings listed |
+//! | [`facts::index`] | which calls and settings stand where, for rules that ask about neighbours |
 //! | [`facts::shell`] | shell text and argv: which programs are run |
 //! | [`rules`] | one mechanism, one file: from facts to hits |
 //! | [`check`] | one file through all of it; hits joined to findings |

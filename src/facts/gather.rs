@@ -17,6 +17,7 @@ mod walk;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
+use super::index::Index;
 use super::tree::{Id, Node, Tree};
 use super::{Facts, Value};
 use crate::source::Source;
@@ -43,6 +44,7 @@ fn gather_inner(source: &Source, tree: &Tree, inner: usize) -> Facts {
         depth: Cell::new(0),
     };
     let (mut facts, builders) = walk::walk(&file, root);
+    facts.index = Index::of(&facts);
     spawners::commands(&file, &mut facts, builders);
     if inner < MAX_INNER {
         spawners::read_programs(&mut facts, inner);

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::lex;
-use super::outline::Outline;
+use crate::facts::outline::Outline;
 use crate::facts::tree::{Comment, Tree};
 use crate::report::Finding;
 use crate::rules::Level;
@@ -59,6 +59,10 @@ pub(super) struct Page<'a> {
     pub(super) spawns: Vec<Spawn>,
     /// Findings by the statements that are theirs.
     homes: BTreeMap<usize, Vec<usize>>,
+    /// Findings by the lines of their evidence.
+    evidence: Vec<(u32, usize)>,
+    /// Findings by the first line of their act, each with the last line that one up to it reaches.
+    acts: Vec<(u32, u32, usize)>,
     /// For each comment the code that follows it and the comments below it; and whether a blank line
     /// stands between.
     next: Vec<(u32, bool)>,
@@ -77,8 +81,11 @@ impl<'a> Page<'a> {
             outline,
             spawns,
             homes: BTreeMap::new(),
+            evidence: Vec::new(),
+            acts: Vec::new(),
             next: Vec::new(),
         };
+        page.sort_lines();
         page.next = page.following();
         page.homes = page.find_homes();
         page
@@ -188,13 +195,15 @@ impl<'a> Page<'a> {
             (spawn.lines.0..=spawn.lines.1).contains(&line)
                 && !self.outline.starts_between(spawn.act.end, comment.start)
         };
-        let found: Vec<(usize, Span)> = self
-            .spawns
-            .iter()
-            .enumerate()
+        let until = self.acts.partition_point(|(first, ..)| *first <= line);
+        let before = self.acts.get(..until).unwrap_or_default().iter().rev();
+        let mut found: Vec<(usize, Span)> = before
+            .take_while(|(_, reach, _)| *reach >= line)
+            .filter_map(|(.., at)| Some((*at, self.spawns.get(*at)?)))
             .filter(|(_, it)| on_line(it))
             .map(|(at, it)| (at, it.act))
             .collect();
+        found.sort_unstable();
         let outer = |act: Span| {
             comment.start < act.end
                 && found
@@ -234,6 +243,34 @@ impl<'a> Page<'a> {
             .map(|evidence| evidence.abs_diff(line))
             .min()
             .unwrap_or(u32::MAX)
+    }
+
+    /// The spawns with evidence at most `lines` lines from a marker that ends on line `line`, each
+    /// with its distance.
+    pub(super) fn near(&self, line: u32, lines: u32) -> impl Iterator<Item = (u32, usize)> {
+        let from = line.saturating_sub(lines);
+        let first = self.evidence.partition_point(|(own, _)| *own < from);
+        let rest = self.evidence.get(first..).unwrap_or_default().iter();
+        rest.take_while(move |(own, _)| *own <= line.saturating_add(lines))
+            .map(move |(own, at)| (own.abs_diff(line), *at))
+    }
+
+    fn sort_lines(&mut self) {
+        let spawns = || self.spawns.iter().enumerate();
+        let mut evidence: Vec<(u32, usize)> = spawns()
+            .flat_map(|(at, it)| it.evidence_lines.iter().map(move |line| (*line, at)))
+            .collect();
+        evidence.sort_unstable();
+        let mut acts: Vec<(u32, u32, usize)> = spawns()
+            .map(|(at, it)| (it.lines.0, it.lines.1, at))
+            .collect();
+        acts.sort_unstable();
+        let mut reach = 0;
+        for (_, last, _) in &mut acts {
+            reach = reach.max(*last);
+            *last = reach;
+        }
+        (self.evidence, self.acts) = (evidence, acts);
     }
 
     /// First line of the evidence of a spawn.

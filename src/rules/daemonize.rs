@@ -3,7 +3,7 @@
 use super::hooks::Hooks;
 use super::names::is_here;
 use super::{Hit, Level, Rule, Way, leaving};
-use crate::facts::{Call, Facts, Holder, Truth, Value};
+use crate::facts::{Call, Facts, Truth, Value};
 use crate::source::Language;
 
 pub(super) const RULE: Rule = Rule {
@@ -175,13 +175,10 @@ fn stays(facts: &Facts, index: usize) -> bool {
 
 /// Whether an option of the call at `index` says so.
 fn in_front(facts: &Facts, index: usize) -> bool {
-    facts.settings.iter().any(|setting| {
-        let own = matches!(setting.holder, Holder::Call(call) if call == index);
-        let front = match setting.name.as_str() {
-            "detach_process" => setting.value == Value::Bool(false),
-            "foreground" | "fake" => setting.value.truth() == Truth::Yes,
-            _ => false,
-        };
-        own && front
+    let mut options = facts.options_of(index);
+    options.any(|setting| match setting.name.as_str() {
+        "detach_process" => setting.value == Value::Bool(false),
+        "foreground" | "fake" => setting.value.truth() == Truth::Yes,
+        _ => false,
     })
 }

@@ -1,5 +1,7 @@
 //! Rule `fork-orphan`: a fork whose parent exits at once, so that init adopts the child.
 
+use std::collections::BTreeSet;
+
 use super::names::mentions;
 use super::{Hit, Level, Rule, Way, leaving};
 use crate::facts::{Call, Facts, ScopeId, Value};
@@ -81,13 +83,10 @@ fn check(facts: &Facts) -> Vec<Hit> {
         .filter(|call| is_clone(call))
         .map(hit)
         .collect();
-    let mut judged: Vec<ScopeId> = Vec::new();
-    for call in facts.calls.iter().filter(|call| leaving::is_fork(call)) {
-        if !judged.contains(&call.scope) {
-            judged.push(call.scope);
-            hits.extend(orphan(facts, call.scope).map(hit));
-        }
-    }
+    let forks = facts.calls.iter().filter(|call| leaving::is_fork(call));
+    let forking: BTreeSet<ScopeId> = forks.map(|call| call.scope).collect();
+    let orphans = forking.into_iter().filter_map(|scope| orphan(facts, scope));
+    hits.extend(orphans.map(hit));
     hits
 }
 
@@ -110,11 +109,8 @@ fn orphan(facts: &Facts, scope: ScopeId) -> Option<&Call> {
     if leaving::leaves(facts, scope) {
         return None;
     }
-    let calls: Vec<&Call> = facts
-        .calls
-        .iter()
-        .filter(|call| call.scope == scope && !is_report(call))
-        .collect();
+    let calls = facts.calls_in(scope).map(|(_, call)| call);
+    let calls: Vec<&Call> = calls.filter(|call| !is_report(call)).collect();
     for (index, call) in calls
         .iter()
         .enumerate()

@@ -1,5 +1,7 @@
 //! Hooks: functions that a spawner runs in the child, between fork and exec.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::names::{is_asserted, mentions};
 use super::{leaving, names};
 use crate::facts::{Call, Facts, ScopeId, Setting, Truth, Value};
@@ -25,9 +27,11 @@ pub(super) struct Hook<'f> {
 pub(super) struct Hooks<'f> {
     /// In the order of settings, then of calls.
     pub(super) all: Vec<Hook<'f>>,
-    /// A body, and which hook runs it: its own, those of closures in it, and of the functions that
-    /// it calls, one level down.
-    bodies: Vec<(ScopeId, usize)>,
+    /// Which hooks run a body: its own, those of closures in it, and of the functions that it calls,
+    /// one level down.
+    bodies: BTreeMap<ScopeId, Vec<usize>>,
+    /// Acts whose child asks in a hook to die with its parent or its terminal.
+    tethered: BTreeSet<Span>,
 }
 
 impl<'f> Hooks<'f> {
@@ -81,26 +85,33 @@ impl<'f> Hooks<'f> {
         };
         let mut all: Vec<Hook<'f>> = facts.settings.iter().filter_map(option).collect();
         all.extend(facts.calls.iter().filter_map(method));
-        let run_by = |(index, hook): (usize, &Hook<'f>)| {
-            bodies_of(facts, hook.value)
-                .into_iter()
-                .map(move |scope| (scope, index))
-                .collect::<Vec<_>>()
-        };
-        let bodies = all.iter().enumerate().flat_map(run_by).collect();
-        Self { all, bodies }
+        let mut bodies: BTreeMap<ScopeId, Vec<usize>> = BTreeMap::new();
+        let mut tethered = BTreeSet::new();
+        for (index, hook) in all.iter().enumerate() {
+            for scope in bodies_of(facts, hook.value) {
+                bodies.entry(scope).or_default().push(index);
+                if facts.calls_in(scope).any(|(_, call)| is_tether(call)) {
+                    tethered.insert(hook.act);
+                }
+            }
+        }
+        Self {
+            all,
+            bodies,
+            tethered,
+        }
     }
 
     /// The hooks that run a body.
     pub(super) fn uses(&self, scope: ScopeId) -> Vec<Hook<'f>> {
-        let used = self.bodies.iter().filter(|(body, _)| *body == scope);
-        used.filter_map(|(_, index)| self.all.get(*index).copied())
+        let used = self.bodies.get(&scope).into_iter().flatten();
+        used.filter_map(|index| self.all.get(*index).copied())
             .collect()
     }
 
     /// Whether a body runs in a hook.
     pub(super) fn runs(&self, scope: ScopeId) -> bool {
-        self.bodies.iter().any(|(body, _)| *body == scope)
+        self.bodies.contains_key(&scope)
     }
 
     /// Whether a call changes the command that its hook is given.
@@ -118,13 +129,8 @@ impl<'f> Hooks<'f> {
     }
 
     /// Whether the child of this act asks in a hook to die with its parent or its terminal.
-    pub(super) fn is_tethered(&self, facts: &Facts, act: Span) -> bool {
-        let of_act = |call: &&Call| self.uses(call.scope).iter().any(|hook| hook.act == act);
-        facts
-            .calls
-            .iter()
-            .filter(|call| is_tether(call))
-            .any(|call| of_act(&call))
+    pub(super) fn is_tethered(&self, act: Span) -> bool {
+        self.tethered.contains(&act)
     }
 }
 
@@ -151,26 +157,16 @@ fn bodies_of(facts: &Facts, value: &Value) -> Vec<ScopeId> {
     if bodies.is_empty() {
         return bodies;
     }
-    add_closures(facts, &mut bodies);
-    let called = facts
-        .calls
-        .iter()
-        .filter(|call| bodies.contains(&call.scope))
-        .filter_map(|call| call.target);
-    let called: Vec<ScopeId> = called.filter(|scope| !bodies.contains(scope)).collect();
+    // Closures written in a body run with it; those in them too.
+    let mut next = 0;
+    while let Some(scope) = bodies.get(next) {
+        bodies.extend(facts.closures_in(*scope).collect::<Vec<_>>());
+        next += 1;
+    }
+    let calls = bodies.iter().flat_map(|scope| facts.calls_in(*scope));
+    let called: Vec<ScopeId> = calls.filter_map(|(_, call)| call.target).collect();
     bodies.extend(called);
     bodies.sort_unstable();
     bodies.dedup();
     bodies
-}
-
-/// Adds the closures written in `bodies`; a scope stands after the one around it.
-fn add_closures(facts: &Facts, bodies: &mut Vec<ScopeId>) {
-    for (index, scope) in facts.scopes.iter().enumerate() {
-        let own = ScopeId(u32::try_from(index).unwrap_or(u32::MAX));
-        let inside = scope.parent.is_some_and(|parent| bodies.contains(&parent));
-        if scope.inline && inside && !bodies.contains(&own) {
-            bodies.push(own);
-        }
-    }
 }

@@ -162,10 +162,7 @@ fn is_hup(value: &Value) -> bool {
 
 /// Whether a call in the same body does something.
 fn near(facts: &Facts, call: &Call, does: impl Fn(&Call) -> bool) -> bool {
-    facts
-        .calls
-        .iter()
-        .any(|other| other.scope == call.scope && does(other))
+    facts.calls_in(call.scope).any(|(_, other)| does(other))
 }
 
 /// Whether a call puts SIGHUP into a set of signals.

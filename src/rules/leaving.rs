@@ -40,10 +40,14 @@ fn own_way(call: &Call) -> Option<Way> {
 fn wrapped(facts: &Facts, call: &Call) -> Option<Way> {
     let target = call.target?;
     let own = facts.scopes.get(target.0 as usize)?;
-    let inside =
-        |other: &&Call| other.scope == target && other.name == own.name && other.form == Form::Call;
-    let named = facts.calls.iter().filter(inside);
-    (call.name == own.name).then(|| named.into_iter().find_map(own_way))?
+    if call.name != own.name {
+        return None;
+    }
+    let named = |(_, other): (usize, &Call)| {
+        let same = other.name == own.name && other.form == Form::Call;
+        same.then(|| own_way(other)).flatten()
+    };
+    facts.calls_in(target).find_map(named)
 }
 
 /// Whether a `setpgid` with its two arguments from position `from` on changes nothing: it joins the
@@ -95,16 +99,11 @@ pub(super) fn daemons(facts: &Facts) -> Vec<usize> {
     let forks =
         |call: &Call| is_fork(call) || call.target.is_some_and(|target| forking.contains(&target));
     let in_dance = |(index, call): &(usize, &Call)| {
-        let any = |calls: &[Call]| {
-            calls
-                .iter()
-                .any(|other| other.scope == call.scope && forks(other))
-        };
-        let (before, from) = facts.calls.split_at_checked(*index).unwrap_or_default();
+        let all = || facts.calls_in(call.scope);
         !forking.is_empty()
             && by_name(facts, call) == Some(Way::NewSession)
-            && any(before)
-            && any(from)
+            && all().any(|(at, other)| at < *index && forks(other))
+            && all().any(|(at, other)| at >= *index && forks(other))
     };
     facts
         .calls
@@ -118,10 +117,6 @@ pub(super) fn daemons(facts: &Facts) -> Vec<usize> {
 /// Whether any call in a body leaves, by name or raw.
 pub(super) fn leaves(facts: &Facts, scope: ScopeId) -> bool {
     let leaves =
-        |call: &&Call| by_name(facts, call).is_some() || raw_detach::way(facts, call).is_some();
-    facts
-        .calls
-        .iter()
-        .filter(|call| call.scope == scope)
-        .any(|call| leaves(&call))
+        |call: &Call| by_name(facts, call).is_some() || raw_detach::way(facts, call).is_some();
+    facts.calls_in(scope).any(|(_, call)| leaves(call))
 }

@@ -143,15 +143,10 @@ pub(super) fn is_handed_on(
             .get(scope.0 as usize)
             .and_then(|scope| scope.parent)
     };
-    let around = std::iter::successors(Some(setting.scope), outer).take(MAX_AROUND);
-    let around: Vec<ScopeId> = around.collect();
-    let default = |other: &Setting| match other.holder {
-        Holder::Default(scope) => {
-            other.name == setting.name && around.contains(&scope) && found(&other.value)
-        }
-        Holder::Call(_) | Holder::Dict { .. } => false,
-    };
-    twice && matches!(setting.holder, Holder::Call(_)) && facts.settings.iter().any(default)
+    let mut around = std::iter::successors(Some(setting.scope), outer).take(MAX_AROUND);
+    let default = |other: &Setting| other.name == setting.name && found(&other.value);
+    let given = |scope: ScopeId| facts.defaults_of(scope).any(default);
+    twice && matches!(setting.holder, Holder::Call(_)) && around.any(given)
 }
 
 /// How many bodies around a call are asked for a default.

@@ -110,7 +110,7 @@ fn check(facts: &Facts) -> Vec<Hit> {
         .filter_map(|call| method(facts, call));
     let mut hits: Vec<Hit> = options.chain(calls).collect();
     for hit in &mut hits {
-        if hooks.is_tethered(facts, hit.act) {
+        if hooks.is_tethered(hit.act) {
             hit.certainty = Certainty::May;
         }
     }
@@ -223,11 +223,10 @@ const GROUPED: &[&str] = &["group_spawn", "group_status", "group_output"];
 /// Whether a method of this file with such a name does what its name says: it is one more of them.
 fn wrapped(facts: &Facts, call: &Call) -> Option<bool> {
     let target = call.target?;
-    let inside = facts.calls.iter().filter(|other| other.scope == target);
-    let spawns = |other: &Call| {
+    let spawns = |(_, other): (usize, &Call)| {
         (other.name == "group" || is_one(other, GROUPED)) && on_command(other) == Some(true)
     };
-    inside.into_iter().any(spawns).then_some(true)
+    facts.calls_in(target).any(spawns).then_some(true)
 }
 
 /// A method or flag that asks for it.
@@ -271,13 +270,9 @@ fn flag(facts: &Facts, call: &Call) -> Option<Certainty> {
     if !sets_flag(call) {
         return None;
     }
-    let sets = |other: &&Call| other.scope == call.scope && is_one(other, SET_GROUP);
-    match facts
-        .calls
-        .iter()
-        .find(sets)
-        .and_then(|other| other.args.last())
-    {
+    let mut beside = facts.calls_in(call.scope);
+    let group_set = beside.find(|(_, other)| is_one(other, SET_GROUP));
+    match group_set.and_then(|(_, other)| other.args.last()) {
         Some(arg) => group(facts, &arg.value, arg.span),
         None => Some(Certainty::Sure),
     }
@@ -286,11 +281,8 @@ fn flag(facts: &Facts, call: &Call) -> Option<Certainty> {
 /// The attribute alone, where flags are set in the same function that nobody can read; where they
 /// can, they say it.
 fn attribute(facts: &Facts, call: &Call) -> Option<Certainty> {
-    let flags: Vec<&Call> = facts
-        .calls
-        .iter()
-        .filter(|other| other.scope == call.scope && is_one(other, SET_FLAGS))
-        .collect();
+    let beside = facts.calls_in(call.scope).map(|(_, other)| other);
+    let flags: Vec<&Call> = beside.filter(|other| is_one(other, SET_FLAGS)).collect();
     let unread = |flags: &&Call| {
         let value = flags.args.last().map(|arg| &arg.value);
         value.is_none_or(|value| !matches!(value, Value::Int(_) | Value::Bits(_) | Value::Path(_)))

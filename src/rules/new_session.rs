@@ -99,7 +99,7 @@ fn check(facts: &Facts) -> Vec<Hit> {
     let calls = facts.calls.iter().filter_map(|call| method(facts, call));
     let mut hits: Vec<Hit> = options.chain(calls).collect();
     for hit in &mut hits {
-        if hooks.is_tethered(facts, hit.act) {
+        if hooks.is_tethered(hit.act) {
             hit.certainty = Certainty::May;
         }
     }

@@ -164,11 +164,7 @@ fn in_body(facts: &Facts, call: &Call, uses: &[Hook<'_>], prepares: bool) -> Vec
 
 /// What dies with its parent only may detach.
 fn tethered(facts: &Facts, scope: ScopeId) -> Certainty {
-    let tethers = facts
-        .calls
-        .iter()
-        .any(|call| call.scope == scope && is_tether(call));
-    if tethers {
+    if facts.calls_in(scope).any(|(_, call)| is_tether(call)) {
         Certainty::May
     } else {
         Certainty::Sure

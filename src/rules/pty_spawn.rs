@@ -149,10 +149,9 @@ fn is_spawn(facts: &Facts, call: &Call) -> bool {
 
 /// Whether the terminal still ties the child: not if SIGHUP is ignored.
 fn way(facts: &Facts, call: &Call, index: usize) -> Way {
-    let option = facts.settings.iter().any(|setting| {
-        let own = matches!(setting.holder, Holder::Call(of) if of == index);
-        own && setting.name == "ignore_sighup" && setting.value.truth() == Truth::Yes
-    });
+    let option = facts
+        .options_of(index)
+        .any(|setting| setting.name == "ignore_sighup" && setting.value.truth() == Truth::Yes);
     let inside = facts
         .commands
         .iter()
@@ -163,10 +162,8 @@ fn way(facts: &Facts, call: &Call, index: usize) -> Way {
         }
         _ => false,
     };
-    let ignored = facts
-        .calls
-        .iter()
-        .any(|other| other.scope == call.scope && hup_ignore::ignores(facts, other));
+    let mut beside = facts.calls_in(call.scope);
+    let ignored = beside.any(|(_, other)| hup_ignore::ignores(facts, other));
     let proof = option || inside || ignored || call.args.iter().any(|arg| nohup(&arg.value));
     if proof {
         Way::NewSession
@@ -190,11 +187,11 @@ fn option(facts: &Facts, setting: &Setting) -> Option<Hit> {
         "pty" if call.name == "set" && of(&["?.", "shellous"]) => Certainty::May,
         _ => return None,
     };
-    let background = |other: &Setting| {
-        let beside = matches!((&other.holder, &setting.holder), (Holder::Call(a), Holder::Call(b)) if a == b);
-        beside && other.name == "_bg" && other.value.truth() == Truth::Yes
+    let background = |other: &Setting| other.name == "_bg" && other.value.truth() == Truth::Yes;
+    let proof = match setting.holder {
+        Holder::Call(call) => facts.options_of(call).any(background),
+        Holder::Dict { .. } | Holder::Default(_) => false,
     };
-    let proof = facts.settings.iter().any(background);
     let way = if proof {
         Way::NewSession
     } else {

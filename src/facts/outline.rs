@@ -1,18 +1,18 @@
 //! Which statement holds which place.
 
-use crate::facts::tree::{Statement, Tree};
+use super::tree::{Statement, Tree};
 use crate::source::Span;
 
 /// A file's statements, outer before inner, each with the one around it.
 #[derive(Debug)]
-pub(super) struct Outline {
+pub struct Outline {
     statements: Vec<Statement>,
     parents: Vec<Option<usize>>,
 }
 
 impl Outline {
     /// Sorts and nests the statements of `tree`.
-    pub(super) fn new(tree: &Tree) -> Self {
+    pub fn new(tree: &Tree) -> Self {
         let mut statements = tree.statements.clone();
         statements.sort_by_key(|it| {
             (
@@ -37,17 +37,17 @@ impl Outline {
     }
 
     /// The statement at `index`.
-    pub(super) fn get(&self, index: usize) -> Option<&Statement> {
+    pub fn get(&self, index: usize) -> Option<&Statement> {
         self.statements.get(index)
     }
 
     /// The one around it.
-    pub(super) fn parent(&self, index: usize) -> Option<usize> {
+    pub fn parent(&self, index: usize) -> Option<usize> {
         self.parents.get(index).copied().flatten()
     }
 
     /// The innermost statement whose header holds `span`.
-    pub(super) fn innermost(&self, span: Span) -> Option<usize> {
+    pub fn innermost(&self, span: Span) -> Option<usize> {
         self.upwards(
             self.statements
                 .partition_point(|it| it.span.start <= span.start),
@@ -56,20 +56,20 @@ impl Outline {
     }
 
     /// All statements that start at `at`.
-    pub(super) fn starting_at(&self, at: u32) -> std::ops::Range<usize> {
+    pub fn starting_at(&self, at: u32) -> std::ops::Range<usize> {
         self.statements.partition_point(|it| it.span.start < at)
             ..self.statements.partition_point(|it| it.span.start <= at)
     }
 
     /// Whether a statement starts in `from..to`.
-    pub(super) fn starts_between(&self, from: u32, to: u32) -> bool {
+    pub fn starts_between(&self, from: u32, to: u32) -> bool {
         let next = self.statements.partition_point(|it| it.span.start < from);
         self.get(next).is_some_and(|it| it.span.start < to)
     }
 
     /// The statement whose header is the last to end before `at`, among the last that starts before
     /// `at` and those around it.
-    pub(super) fn ending_before(&self, at: u32) -> Option<usize> {
+    pub fn ending_before(&self, at: u32) -> Option<usize> {
         self.upwards(self.statements.partition_point(|it| it.span.start < at))
             .filter_map(|index| Some((self.get(index)?.header.end, index)))
             .filter(|(end, _)| *end <= at)
