@@ -1,0 +1,1 @@
+../../src/launcher.sh
