@@ -13,6 +13,7 @@ mod deaths;
 mod foreground;
 mod ledger;
 mod moments;
+mod python;
 mod sabotage;
 mod terminal;
 #[path = "support/witness.rs"]

@@ -97,7 +97,8 @@ class AsyncOwned:
 
     async def __aexit__(self, *_: Any) -> None:
         for transport in self._transports:
-            transport.close()
+            # What was not written yet is for nobody any more.
+            getattr(transport, "abort", transport.close)()
         loop = asyncio.get_running_loop()
         await asyncio.shield(loop.run_in_executor(None, self.child.__exit__))
 

@@ -99,9 +99,9 @@ class Owned:
         limit = None if timeout is None else time.monotonic() + timeout
         if not self._readers:
             for name in ("stdout", "stderr"):
-                if getattr(self, name):
+                if getattr(self, name) and not getattr(self, name).closed:
                     self._readers[name] = threading.Thread(target=self._read_all, args=(name,), daemon=True)
-            if self.stdin:
+            if self.stdin and not self.stdin.closed:
                 self._readers["stdin"] = threading.Thread(target=self._write_all, args=(input,), daemon=True)
             for thread in self._readers.values():
                 thread.start()
@@ -145,12 +145,14 @@ class Owned:
         Returns its status when all of it is gone; raises `StillAlive` if something does not end."""
         self._check_process()
         grace = self._shared.grace if grace is None else grace
-        left = reap.end([] if self._over else [self._group], self._shared.marks(self._number), grace)
+        marks = self._shared.marks(self._number, self._group.start)
+        left = reap.end([] if self._over else [self._group], marks, grace)
         try:
             status = self.wait(reap.KILLED)
         except subprocess.TimeoutExpired:
             raise StillAlive(max(left, 1)) from None
-        self._finish("stopped")
+        finally:
+            self._finish("stopped")
         if left:
             raise StillAlive(left)
         return status
@@ -165,11 +167,9 @@ class Owned:
                     stream.close()
                 except BrokenPipeError:
                     pass
-        if self.pid in self._shared.groups or self.returncode is None and not self._handed_back():
+        # What was handed back lives on.
+        if self._number not in self._shared.kept:
             self.stop()
-
-    def _handed_back(self) -> bool:
-        return self._number in self._shared.kept
 
     def __del__(self) -> None:
         # No lock here: a finalizer may run anywhere, also where another lock is held.

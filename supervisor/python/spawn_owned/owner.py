@@ -4,13 +4,15 @@ import os
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Iterable, List, Mapping, Optional, Sequence, Union
+from typing import IO, Any, Iterable, List, Mapping, Optional, Sequence, Union
 
-from . import forks, launch, ledger, process, reason
+from . import forks, launch, process
 from .child import Owned
 from .errors import NoReason, Refusal, Refused
 from .launch import Text
+from .ledger import default_path
 from .process import VARIABLE
+from .reason import fault as reason_fault
 from .shared import Shared
 from .streams import Stream, Streams
 
@@ -53,7 +55,7 @@ class Owner:
         *,
         grace: float = 3.0,
         idle: float = 30.0,
-        ledger: Union[None, str, "os.PathLike[str]"] = ledger.default_path(),
+        ledger: Union[None, str, "os.PathLike[str]"] = default_path(),
         shell: str = "/bin/sh",
     ) -> None:
         self._built = (grace, idle, None if ledger is None else Path(ledger), shell)
@@ -92,8 +94,9 @@ class Owner:
         shared = self._shared()
         program = launch.prepare(argv, cwd, env)
         streams = Streams(stdin, stdout, stderr)
-        files = streams.files(text, encoding, errors)
+        files: List[Optional[IO[Any]]] = []
         try:
+            files = streams.files(text, encoding, errors)
             with forks.STATE:
                 link = shared.protect()
                 shared.numbers += 1
@@ -152,7 +155,7 @@ class Owner:
 
         Raises `NoReason` if ``reason`` is none, and what ``Popen`` raises.
         """
-        fault = _reason_fault(reason)
+        fault = reason_fault(reason)
         if fault is not None:
             raise NoReason(fault)
         shared = self._shared()
@@ -191,9 +194,6 @@ class Owner:
 
     def __exit__(self, *_: Any) -> None:
         self.close()
-
-
-_reason_fault = reason.fault
 
 
 def _examine(shared: Shared, group: int) -> int:

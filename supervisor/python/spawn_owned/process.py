@@ -114,6 +114,8 @@ class Marks(NamedTuple):
     token: str
     only: Optional[int] = None
     kept: FrozenSet[int] = frozenset()
+    #: Nothing that carries the mark started before: what is older need not be looked at.
+    since: int = 0
 
     def carried(self, environment: bytes) -> bool:
         """Whether an environment, entries ended by NUL, carries the mark."""

@@ -77,7 +77,7 @@ def survey(groups: Collection[Group], marks: Optional[Marks]) -> Living:
             continue
         if one.group in numbers:
             living.members.add(pid)
-        elif marks and marks.carried(process.environment(pid)):
+        elif marks and one.start >= marks.since and marks.carried(process.environment(pid)):
             living.strays[pid] = one.group
     return living if seen else Living(numbers, {})
 
@@ -86,7 +86,9 @@ def end(groups: Collection[Group], marks: Marks, grace: float) -> int:
     """Ends groups and what carries the mark: asks, waits at most ``grace`` seconds, kills. Returns how
     many processes live on all the same."""
     living = survey(groups, marks)
-    if living and grace > 0:
+    if not living:
+        return 0
+    if grace > 0:
         for number in (signal.SIGTERM, signal.SIGCONT):
             _signal_all(groups, living, marks, number)
         wait_until(grace, lambda: not survey(groups, marks))

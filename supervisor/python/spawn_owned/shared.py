@@ -142,9 +142,9 @@ class Shared:
         if self.link:
             self.link.tell(lines)
 
-    def marks(self, only: Optional[int] = None) -> Marks:
-        """What carries this owner's mark, or only that of one of its children."""
-        return Marks(self.token, only, frozenset(self.kept))
+    def marks(self, only: Optional[int] = None, since: int = 0) -> Marks:
+        """What carries this owner's mark, or only that of one of its children, started at ``since``."""
+        return Marks(self.token, only, frozenset(self.kept), since)
 
     def reap_others(self) -> None:
         """Reaps what nobody waits for."""

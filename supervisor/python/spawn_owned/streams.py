@@ -78,12 +78,12 @@ class Streams:
 
     def files(self, text: bool, encoding: Optional[str], errors: Optional[str]) -> List[Optional[IO[Any]]]:
         """Our ends as files, of text or of bytes."""
-        made: List[Optional[IO[Any]]] = []
-        for number, fd in enumerate(self.ends):
-            file: Optional[IO[Any]] = None
-            if fd is not None:
-                file = io.open(fd, "wb" if number == 0 else "rb")
-                if text or encoding or errors:
-                    file = io.TextIOWrapper(file, encoding, errors, write_through=number == 0)
-            made.append(file)
+        made: List[Optional[IO[Any]]] = [
+            None if fd is None else io.open(fd, "wb" if number == 0 else "rb")
+            for number, fd in enumerate(self.ends)
+        ]
+        if text or encoding or errors:
+            for number, file in enumerate(made):
+                if file:
+                    made[number] = io.TextIOWrapper(file, encoding, errors, write_through=number == 0)
         return made

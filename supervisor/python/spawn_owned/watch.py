@@ -46,8 +46,14 @@ class Watcher:
     def _run(self) -> None:
         # A signal that comes here would not interrupt what the main thread waits for.
         signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-        while self._step():
-            pass
+        try:
+            while self._step():
+                pass
+        finally:
+            # Whatever ended it: the next spawn starts another.
+            with forks.STATE:
+                if self._shared.watcher is self:
+                    self._shared.watcher = None
 
     def _step(self) -> bool:
         """Waits for one thing and sees to it; false when there is nothing more to watch."""
@@ -59,14 +65,14 @@ class Watcher:
             if link is None or forks.resting():
                 shared.watcher = None
                 return False
-            limit = self._limit()
+            line, limit = link.line, self._limit()
         poll = select.poll()
-        poll.register(link.line, 0)
+        poll.register(line, 0)
         poll.register(shared.bell, select.POLLIN)
         ready = [fd for fd, _ in poll.poll(None if limit is None else max(limit, 0) * 1000 + 1)]
         if shared.bell in ready:
             os.read(shared.bell, 64)
-        if link.line in ready:
+        if line in ready:
             self._supervisor_ended(link)
         elif not ready:
             self._stop_if_idle()

@@ -36,6 +36,19 @@ class Deaths(TestCase):
                 os.kill(control, signal.SIGKILL)
                 until("the control is gone", lambda: not lives(control))
 
+    def test_in_every_shell(self):
+        for shell in ("/bin/dash", "/bin/bash", "/bin/busybox"):
+            if not os.path.exists(shell):
+                self.assertNotIn("CI", os.environ, f"{shell} is needed")
+                print(f"not run: {shell} missing")
+                continue
+            with self.subTest(shell):
+                owner = self.owner(SUPERVISING_SHELL=shell)
+                owner.number(f"spawn setsid sleep 1000 & {TREE}")
+                until("the tree stands", lambda: len(self.living()) == 7)
+                owner.kill()
+                self.until_only()
+
     def test_what_does_not_want_to_end(self):
         owner = self.owner(GRACE="1")
         stopped = owner.number("spawn sleep 1000 & kill -STOP $$; wait")
