@@ -24,11 +24,14 @@ is written to. The map:
 """
 
 from subprocess import DEVNULL, PIPE, STDOUT, TimeoutExpired
+from typing import TYPE_CHECKING, Any
 
-from .aio import AsyncOwned, spawn_owned_async
 from .child import Owned
 from .errors import Forked, NoReason, OwnedError, Refusal, Refused, StatusLost, StillAlive, Unprotected
 from .owner import Owner, Status
+
+if TYPE_CHECKING:
+    from .aio import AsyncOwned, spawn_owned_async
 
 #: The owner of the whole program. It is never closed: what it owns ends with the process.
 default = Owner()
@@ -38,6 +41,16 @@ release_process_groups = default.release_process_groups
 release_process_group_once_empty = default.release_process_group_once_empty
 spawn_detached = default.spawn_detached
 status = default.status
+
+
+def __getattr__(name: str) -> Any:
+    """Loads asyncio only for those who use it."""
+    if name in ("AsyncOwned", "spawn_owned_async"):
+        from . import aio
+
+        return getattr(aio, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "DEVNULL", "PIPE", "STDOUT", "TimeoutExpired",

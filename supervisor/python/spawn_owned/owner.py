@@ -2,9 +2,8 @@
 
 import os
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Iterable, List, Mapping, Optional, Sequence, Union
+from typing import IO, Any, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Union
 
 from . import forks, launch, process
 from .child import Owned
@@ -17,8 +16,7 @@ from .shared import Shared
 from .streams import Stream, Streams
 
 
-@dataclass(frozen=True)
-class Status:
+class Status(NamedTuple):
     """What an owner covers, and how well."""
 
     #: The process groups that end with this process, in ascending order.

@@ -3,7 +3,6 @@
 import collections
 import os
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from subprocess import Popen
 from typing import Any, Deque, Dict, List, Optional, Set, Tuple
@@ -19,15 +18,15 @@ from .watch import Watcher
 RETRY = 60.0
 
 
-@dataclass
 class Covered:
     """A covered group."""
 
-    start: int
-    #: The number in its mark; none if somebody else started it.
-    number: Optional[int]
-    #: Whether it is handed back when nobody is left in it.
-    until_empty: bool = False
+    def __init__(self, start: int, number: Optional[int]) -> None:
+        self.start = start
+        #: The number in its mark; none if somebody else started it.
+        self.number = number
+        #: Whether it is handed back when nobody is left in it.
+        self.until_empty = False
 
 
 class Shared:
