@@ -3,11 +3,12 @@
 import os
 import signal
 import subprocess
+import sys
 import unittest
 
 from spawn_owned import Owner, Refusal, Refused, process
 
-from .witness import TestCase, lives, until
+from .witness import FOLDER, TestCase, lives, until
 
 
 class Groups(TestCase):
@@ -45,7 +46,6 @@ class Groups(TestCase):
         older = subprocess.Popen(["sleep", "1000"], env=self.environment, start_new_session=True)
         self.addCleanup(older.wait)
         self.addCleanup(older.kill)
-        until("the clock ticks", lambda: process.start_of(older.pid) < process.start_of(self._started_now()))
         code = (
             "import os, spawn_owned, sys\n"
             "owner = spawn_owned.Owner(ledger=None)\n"
@@ -55,14 +55,13 @@ class Groups(TestCase):
             "print(owner.status().supervisor)"
         )
         member = subprocess.Popen(["sleep", "1000"], env=self.environment)
-        gone = self._started_now()
-        numbers = [0, -1, 1, member.pid, older.pid, gone, os.getppid(), 2**31 - 1]
-        command = [os.sys.executable, "-c", code, "--"]
-        del command[3]
-        # detached-spawn: an owner in a session of its own, so that the test's group is an ancestor's; it is waited for
+        with subprocess.Popen(["true"]) as gone:
+            pass
+        numbers = [os.getpgrp(), 0, -1, 1, member.pid, older.pid, gone.pid, os.getpid(), 2**31 - 1]
+        # detached-spawn: in a session of its own, the test's group is that of an ancestor; it is waited for
         said = subprocess.run(
-            [*command, str(os.getpgrp()), *map(str, numbers)],
-            env={**self.environment, "PYTHONPATH": os.getcwd()}, stdout=subprocess.PIPE, text=True, start_new_session=True,
+            [sys.executable, "-c", code, *map(str, numbers)],
+            cwd=FOLDER, env=self.environment, stdout=subprocess.PIPE, text=True, start_new_session=True,
         )  # fmt: skip
         member.kill()
         member.wait()
@@ -71,11 +70,6 @@ class Groups(TestCase):
             "ANCESTORS_GROUP OWN_GROUP NOT_A_GROUP NOT_A_GROUP NOT_A_LEADER OLDER_THAN_OWNER GONE "
             "ANCESTORS_GROUP GONE None".split(),
         )
-
-    def _started_now(self):
-        with subprocess.Popen(["true"]) as child:
-            self.started = process.start_of(child.pid)
-        return child.pid
 
     def test_all_of_them_or_none(self):
         # detached-spawn: the group that is to be owned; the test ends it
@@ -95,7 +89,7 @@ class Groups(TestCase):
         with Owner(ledger=None) as owner:
             owner.status()
             script = "import os, time; os.setuid(65534); print('ready', flush=True); time.sleep(1000)"
-            command = [os.sys.executable, "-c", script]
+            command = [sys.executable, "-c", script]
             # detached-spawn: a group of another user, which must be refused; the test ends it
             other = subprocess.Popen(command, env=self.environment, stdout=subprocess.PIPE, start_new_session=True)
             other.stdout.readline()
