@@ -6,7 +6,7 @@ import time
 
 from spawn_owned import Owner, Unprotected, process
 
-from .witness import TestCase, lives, until
+from .witness import TestCase, lives, runs, until
 
 
 class Supervisor(TestCase):
@@ -89,9 +89,14 @@ class Supervisor(TestCase):
             # A supervisor or a child that had it would keep this from its end.
             self.assertEqual(os.read(read, 1), b"")
             supervisor = owner.status().supervisor
-            folder = f"/proc/{supervisor}/fd"
-            until("it reads", lambda: len(os.listdir(folder)) == 4)
+            lifeline = os.readlink(f"/proc/self/fd/{owner._shared().link.line}")
+            until("it reads", lambda: self.held(supervisor) == {"/dev/null", lifeline})
             self.assertEqual(os.readlink(f"/proc/{supervisor}/cwd"), "/")
             self.assertNotIn(b"WITNESS", process.environment(supervisor))
-            until("it has become its program", lambda: len(os.listdir(f"/proc/{child.pid}/fd")) == 3)
+            until("it has become its program", lambda: runs(child.pid, "sleep"))
+            self.assertNotIn(lifeline, self.held(child.pid))
         os.close(read)
+
+    def held(self, pid):
+        """What the descriptors of a process lead to."""
+        return {os.readlink(one.path) for one in os.scandir(f"/proc/{pid}/fd") if os.path.lexists(one.path)}
