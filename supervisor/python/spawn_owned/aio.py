@@ -97,10 +97,9 @@ class AsyncOwned:
 
     async def __aexit__(self, *_: Any) -> None:
         for transport in self._transports:
-            # What was not written yet is for nobody any more.
-            getattr(transport, "abort", transport.close)()
+            transport.close()
         loop = asyncio.get_running_loop()
-        await asyncio.shield(loop.run_in_executor(None, self.child.__exit__))
+        await asyncio.shield(loop.run_in_executor(None, self.child.leave))
 
     async def _connect(self, limit: int) -> None:
         loop = asyncio.get_running_loop()

@@ -167,7 +167,10 @@ class Owned:
                     stream.close()
                 except BrokenPipeError:
                     pass
-        # What was handed back lives on.
+        self.leave()
+
+    def leave(self) -> None:
+        """The end of a block, without its pipes: stops the child unless it was handed back."""
         if self._number not in self._shared.kept:
             self.stop()
 
