@@ -106,8 +106,9 @@ def launch(program: Program, streams: Streams, passed: Sequence[int], mark: byte
     arguments += [program.path, *program.arguments]
     environment[VARIABLE.encode()] = mark
     places = [*streams.places, *((fd, fd) for fd in passed), (line, spare)]
+    signals: Any = {"setsigmask": [], "setsigdef": _EXPECTED}
     # detached-spawn: the group that an owned child leads, which its supervisor ends as a whole
-    return _spawn(shell, arguments, environment, places, setpgroup=0)
+    return os.posix_spawn(shell, arguments, environment, file_actions=_actions(places), setpgroup=0, **signals)
 
 
 def _lost_in_a_shell(name: bytes) -> bool:
@@ -123,9 +124,10 @@ def start_supervisor(shell: str, token: str, grace: float, read: int) -> int:
     script, ours = lifted_pipe()
     streams = Streams(script, DEVNULL, DEVNULL)
     try:
-        places = [*streams.places, (read, 3)]
+        actions = _actions([*streams.places, (read, 3)])
+        signals: Any = {"setsigmask": _FOR_OTHERS, "setsigdef": _EXPECTED}
         # detached-spawn: the supervisor must outlive its owner, and ends itself when that has ended
-        pid = _spawn(shell, arguments, environment, places, setsid=True, setsigmask=_FOR_OTHERS)
+        pid = os.posix_spawn(shell, arguments, environment, file_actions=actions, setsid=True, **signals)
         os.write(ours, SUPERVISOR)  # Less than a pipe holds: nobody is waited for.
     except BrokenPipeError:
         pass  # A reader that is gone is seen by the watcher, which says why.
@@ -135,13 +137,11 @@ def start_supervisor(shell: str, token: str, grace: float, read: int) -> int:
     return pid
 
 
-def _spawn(path: str, arguments: Sequence[Text], environment: Mapping[Any, Any], places: List[Tuple[int, int]], **options: Any) -> int:
-    """Starts ``path`` with the descriptors of ``places`` and no other."""
+def _actions(places: List[Tuple[int, int]]) -> List[Tuple[int, ...]]:
+    """What gives a program the descriptors of ``places``, and no other above the standard ones."""
     kept = {here for here, there in places if here == there}
     actions: List[Tuple[int, ...]] = [(os.POSIX_SPAWN_CLOSE, fd) for fd in _inheritable() if fd not in kept]
-    actions += [(os.POSIX_SPAWN_DUP2, here, there) for here, there in places]
-    options.setdefault("setsigmask", [])
-    return os.posix_spawn(path, arguments, environment, file_actions=actions, setsigdef=_EXPECTED, **options)
+    return actions + [(os.POSIX_SPAWN_DUP2, here, there) for here, there in places]
 
 
 def _inheritable() -> List[int]:

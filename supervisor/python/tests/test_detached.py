@@ -36,8 +36,9 @@ class Detached(TestCase):
                 self.assertIsNone(process.look(pid))
 
     def test_without_a_reason_nothing_is_started(self):
-        with Owner(ledger=None) as owner, self.assertRaisesRegex(NoReason, "the reason `todo` is a placeholder"):
-            owner.spawn_detached(["/no/such/program"], "todo")
+        with Owner(ledger=None) as owner:
+            said = "the reason `todo` is a placeholder"
+            self.assertRaisesRegex(NoReason, said, owner.spawn_detached, ["/no/such/program"], "todo")
 
 
 class Reasons(TestCase):
