@@ -156,7 +156,7 @@ class Child(TestCase):
         self.assertEqual(child.wait(60), 0)
         # What it started is owned still, and ended with the handle.
         self.assertEqual(self.spawning.status().groups, [child.pid])
-        self.assertEqual(len(self.living()), 1)
+        until("it runs", lambda: len(self.living()) == 1)
         with child:
             pass
         self.assertEqual((self.living(), self.spawning.status().groups), ([], []))

@@ -80,7 +80,8 @@ class Deaths(TestCase):
         with Owner(grace=1, ledger=None) as owner:
             owner.spawn_owned(["sleep", "1000"], env=self.environment)
             owner.spawn_owned(["sleep", "1000"], env=self.environment)
-            self.assertEqual(len(self.living()), 2)
+            # A look at what is just becoming another program shows no mark.
+            until("both run", lambda: len(self.living()) == 2)
         self.until_only()
 
 
