@@ -40,7 +40,7 @@
 //! | `launch` | the launcher, and how a child is started through it |
 //! | `shared` | what is covered: the set that is the truth |
 //! | `link`, `watch` | the lifeline, its supervisor, and what happens when that ends |
-//! | `supervise`, `supervisor.sh` | the two supervisors, one protocol |
+//! | `supervise`, `supervisor.sh` | the two supervisors, one protocol; `owned supervise` |
 //! | `foreground`, `keeper` | `owned run`: a command that dies with its caller |
 //! | `reap` | the end of a set of groups; the same for every occasion |
 //! | `cookie`, `process` | the mark; what the system says of a process |
@@ -90,7 +90,8 @@ mod reap;
 mod reason;
 mod sabotage;
 mod shared;
-mod supervise;
+#[doc(hidden)]
+pub mod supervise;
 mod sweep;
 mod sys;
 mod watch;

@@ -10,7 +10,8 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::time::{Duration, Instant};
 
 use crate::cookie::Marked;
-use crate::process::Identity;
+use crate::error::{Error, tried};
+use crate::process::{self, Identity};
 use crate::reap::{self, Group, Plan};
 use crate::sabotage::sabotaged;
 use crate::sys::{self, Pid};
@@ -22,7 +23,8 @@ const LONGEST: usize = 128;
 
 /// What the owner said when it started this process.
 struct Owner {
-    token: String,
+    /// The mark of what it started; none if nothing carries one.
+    token: Option<String>,
     grace: Duration,
     group: i32,
     pid: i32,
@@ -50,26 +52,68 @@ pub(crate) fn run(arguments: &[OsString]) -> u8 {
     let Some(line) = sys::received(3) else {
         return 3;
     };
-    let watched = watch(owner.pid);
-    let mut known = Known::default();
-    // With the owner dead already there may be last words, and nothing to wait for.
-    let Ok(watched) = watched else {
-        let end_of_words = Some(Instant::now() + LAST_WORDS);
-        listen(&owner, &mut known, line, None, end_of_words);
-        end(&owner, &known);
-        return 0;
-    };
-    listen(&owner, &mut known, line, watched, None);
-    if !known.released {
-        end(&owner, &known);
-    }
+    // An owner that is not the parent any more has ended before it could be watched.
+    attend(&owner, line, sys::parent);
     0
+}
+
+/// The supervisor of a program in any language: standard input is its lifeline, `owner` (the parent if
+/// there is none) the process that is watched beside it. What carries `mark` is ended with it. Returns
+/// when everything has been done, or the owner needs nobody any more.
+///
+/// # Errors
+///
+/// [`Error::System`] if there is no standard input, or if this process would be ended with the owner's
+/// group.
+pub fn serve(owner: Option<u32>, grace: Duration, mark: Option<String>) -> Result<(), Error> {
+    let number = owner.and_then(|number| i32::try_from(number).ok());
+    let pid = number.unwrap_or_else(sys::parent);
+    let owner = Owner {
+        token: mark,
+        grace,
+        group: process::look(pid).map_or(0, |owner| owner.group),
+        pid,
+    };
+    // Before it leaves: who sees it in its own session may send what is for others.
+    sys::ignore_terminal_signals();
+    // The leader of a group cannot leave it, and need not: nobody's owner is in there.
+    if let Err(source) = sys::new_session()
+        && sys::own_group() == owner.group
+    {
+        return Err(tried("leave the group of the owner")(source));
+    }
+    sys::take_neutral_name();
+    sys::raise_descriptor_limit();
+    sys::close_from(3);
+    sys::silence().map_err(tried("open /dev/null"))?;
+    std::env::set_current_dir("/").map_err(tried("go to the root folder"))?;
+    let line = sys::received(0).ok_or_else(|| std::io::ErrorKind::NotFound.into());
+    let line = line.map_err(tried("read the owner's lines from standard input"))?;
+    let living = || process::look(pid).map_or(0, |now| if now.ended { 0 } else { pid });
+    attend(&owner, line, living);
+    Ok(())
+}
+
+/// Listens until the owner has ended, and ends what it named. `now` is asked for the owner's number
+/// again, once it is held: another answer means that it is dead.
+fn attend(owner: &Owner, line: std::fs::File, now: impl Fn() -> i32) {
+    let mut known = Known::default();
+    if let Ok(watched) = watch(owner.pid, now) {
+        listen(owner, &mut known, line, watched, None);
+    } else {
+        // There may be last words, and nothing to wait for.
+        let end_of_words = Some(Instant::now() + LAST_WORDS);
+        listen(owner, &mut known, line, None, end_of_words);
+    }
+    if !known.released {
+        end(owner, &known);
+    }
 }
 
 fn owner(arguments: &[OsString]) -> Option<Owner> {
     let text = |at: usize| arguments.get(at)?.to_str();
     Some(Owner {
-        token: text(0)?.to_owned(),
+        token: Some(text(0)?.to_owned()),
         grace: Duration::from_millis(text(1)?.parse().ok()?),
         group: text(2)?.parse().ok()?,
         pid: text(3)?.parse().ok()?,
@@ -77,10 +121,10 @@ fn owner(arguments: &[OsString]) -> Option<Owner> {
 }
 
 /// A descriptor of the owner; none where there is no such thing. An error means that it is dead.
-fn watch(owner: i32) -> Result<Option<OwnedFd>, ()> {
+fn watch(owner: i32, now: impl Fn() -> i32) -> Result<Option<OwnedFd>, ()> {
     let handle = sys::open_process(owner).ok();
-    // Asked after opening: an owner that is still the parent now was alive when it was opened.
-    if sys::parent() != owner {
+    // Asked after opening: an owner that is still there now was alive when it was opened.
+    if now() != owner {
         return Err(());
     }
     Ok(handle.filter(|_| !sabotaged("owner-pidfd")))
@@ -180,14 +224,14 @@ fn leader(owner: &Owner, pid: &str, start: &str) -> Option<Identity> {
 
 fn end(owner: &Owner, known: &Known) {
     let groups: Vec<&Group> = known.groups.values().collect();
-    let marked = Marked {
-        token: owner.token.clone(),
+    let marked = owner.token.as_ref().map(|token| Marked {
+        token: token.clone(),
         only: None,
         except: known.kept.clone(),
-    };
+    });
     reap::end(&Plan {
         groups: &groups,
-        marked: Some(&marked),
+        marked: marked.as_ref(),
         grace: owner.grace,
         spared: &[owner.group, sys::own_group()],
     });
@@ -199,7 +243,7 @@ mod tests {
 
     fn heard(text: &str) -> Known {
         let owner = Owner {
-            token: "t".to_owned(),
+            token: Some("t".to_owned()),
             grace: Duration::ZERO,
             group: 77,
             pid: 76,
@@ -228,7 +272,7 @@ mod tests {
     #[test]
     fn a_line_without_end_does_not_grow() {
         let owner = Owner {
-            token: "t".to_owned(),
+            token: Some("t".to_owned()),
             grace: Duration::ZERO,
             group: 77,
             pid: 76,

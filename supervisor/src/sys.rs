@@ -16,7 +16,7 @@ mod wait;
 
 pub(crate) use descriptor::{
     above_standard, inheritable, lock, never_wait, pipe, poll_one, poll_pair, received, register,
-    write_quietly,
+    silence, write_quietly,
 };
 pub(crate) use fork::{Lifeline, forks};
 pub(crate) use signal::{

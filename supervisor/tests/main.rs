@@ -9,12 +9,17 @@
     reason = "a test may fail where it stands, and starts what it kills"
 )]
 
+#[path = "support/below.rs"]
+mod below;
 mod deaths;
 mod foreground;
 mod ledger;
 mod moments;
 mod python;
+#[path = "support/processes.rs"]
+mod processes;
 mod sabotage;
+mod supervise;
 mod terminal;
 #[path = "support/witness.rs"]
 mod witness;

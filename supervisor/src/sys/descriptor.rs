@@ -164,6 +164,18 @@ pub(crate) fn register(line: RawFd, words: &[u8]) {
     }
 }
 
+/// Lets standard output and standard error lead nowhere: who reads them must not wait for this process.
+pub(crate) fn silence() -> io::Result<()> {
+    let null = File::options().write(true).open("/dev/null")?;
+    for number in [1, 2] {
+        // SAFETY: `null` is open; what is replaced is written by number alone.
+        if unsafe { libc::dup2(null.as_raw_fd(), number) } < 0 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(())
+}
+
 /// A descriptor that this program was started with at `number`, closed in what it starts; none if there
 /// is nothing. Asked for once.
 pub(crate) fn received(number: RawFd) -> Option<File> {
