@@ -14,6 +14,7 @@ mod below;
 mod deaths;
 mod foreground;
 mod ledger;
+mod live;
 mod moments;
 mod python;
 #[path = "support/processes.rs"]

@@ -1,5 +1,6 @@
 //! The test's side of the reaper: what lives below it, and what was expected to.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::fd::FromRawFd as _;
@@ -17,7 +18,7 @@ const LONG: Duration = Duration::from_secs(5 * DEADLINE.as_secs());
 
 /// A reaper, the program that it started, and a bystander that nobody is to end.
 pub(crate) struct Reaper {
-    reaper: Child,
+    process: Child,
     orders: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
     bystander: i32,
@@ -43,7 +44,7 @@ impl Reaper {
         let mut started = Self {
             orders: reaper.stdin.take(),
             answers: BufReader::new(reaper.stdout.take().expect("a pipe")),
-            reaper,
+            process: reaper,
             bystander: 0,
             program: 0,
         };
@@ -58,7 +59,7 @@ impl Reaper {
 
     /// The reaper's own number: the parent of what lost its own.
     pub(crate) fn pid(&self) -> i32 {
-        self.reaper.id().cast_signed()
+        self.process.id().cast_signed()
     }
 
     /// The program's next line.
@@ -129,26 +130,26 @@ impl Drop for Reaper {
     /// The reaper ends everything when the test lets it go.
     fn drop(&mut self) {
         drop(self.orders.take());
-        let _ = self.reaper.wait();
+        let _ = self.process.wait();
     }
 }
 
 /// Where programs are looked up: `owned`, and the Python that `python3` comes to, since what stands under
 /// that name may be a script which takes its time to find it.
-fn path() -> &'static str {
-    static PATH: OnceLock<String> = OnceLock::new();
+fn path() -> &'static OsStr {
+    static PATH: OnceLock<OsString> = OnceLock::new();
     PATH.get_or_init(|| {
         let where_it_is = ["-c", "import sys; print(sys.executable)"];
         let python = Command::new("python3").args(where_it_is).output();
         let python = String::from_utf8(python.expect("python3").stdout).expect("a path");
         let folder = |file: &str| Path::new(file).parent().map(Path::to_owned);
-        let folders = [folder(env!("CARGO_BIN_EXE_owned")), folder(&python)];
-        let folders = folders.iter().flatten().map(|folder| folder.display());
-        let usual = std::env::var("PATH").unwrap_or_default();
-        let all = folders
-            .map(|folder| format!("{folder}:"))
-            .collect::<String>();
-        format!("{all}{usual}")
+        let usual = std::env::var_os("PATH").unwrap_or_default();
+        let first = [folder(env!("CARGO_BIN_EXE_owned")), folder(&python)];
+        let all = first
+            .into_iter()
+            .flatten()
+            .chain(std::env::split_paths(&usual));
+        std::env::join_paths(all).expect("folders without colons")
     })
 }
 
