@@ -12,6 +12,7 @@
 #[path = "support/below.rs"]
 mod below;
 mod deaths;
+mod families;
 mod foreground;
 mod ledger;
 mod live;
@@ -21,6 +22,8 @@ mod python;
 mod processes;
 mod sabotage;
 mod supervise;
+#[path = "support/tables.rs"]
+mod tables;
 mod terminal;
 #[path = "support/witness.rs"]
 mod witness;
