@@ -59,11 +59,15 @@
 //!
 //! ## What still escapes
 //!
-//! A process that left its group **and** cleared its environment (or whose environment may not be read:
-//! set-user-id programs), and what dies with the supervisor: a kill of owner and supervisor in the same
-//! instant leaves what [`sweep`] ends later. A program that the owner turns itself into by `exec` counts
-//! as the owner's death. A plain detaching spawn inside an owned tree carries the mark; it lives on only
-//! if it drops it (`env -u SPAWN_OWNED`), as [`spawn_detached`] does.
+//! A process that left its group **and** whose mark is not found: it cleared its environment, dropped the
+//! mark (`env -u SPAWN_OWNED`, as [`spawn_detached`] does), or may not be read (a set-user-id program,
+//! `prctl(PR_SET_DUMPABLE, 0)`, unless the supervisor is root's). `owned run` ends these too, for its keeper
+//! is the parent of all below it; so it also ends what [`spawn_detached`] started in there. From both
+//! escapes what is no descendant: work that is handed to a server that runs already (tmux, at, a service
+//! manager, containers). The README has the table, as the tests measured it.
+//!
+//! And what is left when owner and supervisor are killed in the same instant: [`sweep`] ends that later.
+//! A program that the owner turns itself into by `exec` counts as the owner's death.
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 

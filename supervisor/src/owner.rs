@@ -271,7 +271,8 @@ impl Owner {
     }
 
     /// Starts a process that outlives this one, in a session of its own, and records why. It carries no
-    /// mark: neither this owner nor one above ends it.
+    /// mark: neither this owner nor one above ends it. Below an `owned run` it ends with that, as all
+    /// descendants do.
     ///
     /// # Errors
     ///

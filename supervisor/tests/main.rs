@@ -12,6 +12,7 @@
 #[path = "support/below.rs"]
 mod below;
 mod deaths;
+mod escapes;
 mod families;
 mod foreground;
 mod ledger;
