@@ -58,6 +58,7 @@ fn the_status_is_the_commands_own() {
         ("exit 7", 7),
         ("kill -TERM $$", 128 + 15),
         ("kill -KILL $$", 128 + 9),
+        ("kill -PIPE $$", 128 + 13),
         ("sleep 1000 & setsid sleep 1000 & exit 3", 3),
         ("env -i setsid sh -c 'sleep 1000 & exit' ; exit 4", 4),
     ] {

@@ -182,12 +182,15 @@ fn pointers(texts: &[CString]) -> Vec<*mut libc::c_char> {
         .collect()
 }
 
-/// Turns this process into another program; returns only to say why it could not.
+/// Turns this process into another program; returns only to say why it could not. The program gets the
+/// signal of a pipe without reader as it is by default, which Rust's runtime has turned off in this one.
 pub(crate) fn exec(path: &CStr, arguments: &[CString], environment: &[CString]) -> io::Error {
     let arguments = pointers(arguments);
     let environment = pointers(environment);
-    // SAFETY: the path and both lists, which end with NULL, live until the call returns.
+    // SAFETY: no handler is installed; the path and both lists, which end with NULL, live until the call
+    // returns.
     unsafe {
+        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
         libc::execve(
             path.as_ptr(),
             arguments.as_ptr().cast(),
