@@ -172,6 +172,7 @@ impl Command {
         Ok(Prepared {
             name: c_text(&self.program).map_err(refused)?,
             path: c_text(path.as_os_str()).map_err(refused)?,
+            found_in_path: self.found_in_path(&environment),
             arguments: arguments.map_err(refused)?,
             environment: environment.into_iter().collect(),
             directory: directory.transpose().map_err(refused)?,
@@ -215,6 +216,15 @@ impl Command {
         Err(fault)
     }
 
+    /// Whether the child would find the program by its name as [`Command::find`] does: it has a `PATH`,
+    /// which means the same from its folder.
+    fn found_in_path(&self, environment: &BTreeMap<OsString, OsString>) -> bool {
+        let bare = !self.program.as_bytes().contains(&b'/');
+        let path = environment.get(OsStr::new("PATH"));
+        bare && path
+            .is_some_and(|path| std::env::split_paths(path).all(|folder| folder.is_absolute()))
+    }
+
     /// The child's streams, by number, and our ends of those that are pipes.
     fn open_streams(&self) -> io::Result<(Places, Ends)> {
         let mut places = Vec::new();
@@ -253,6 +263,8 @@ pub(crate) struct Prepared {
     /// The program as it was named: the first of its arguments.
     pub(crate) name: CString,
     pub(crate) path: CString,
+    /// Whether a look-up of the name in the child's own `PATH` gives the path.
+    pub(crate) found_in_path: bool,
     pub(crate) arguments: Vec<CString>,
     pub(crate) environment: Vec<(OsString, OsString)>,
     pub(crate) directory: Option<CString>,

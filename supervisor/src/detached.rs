@@ -41,6 +41,7 @@ pub(crate) fn start(
         Leads::Session,
         false,
     )?;
+    sys::leave_control_groups(pid);
     let leader = Identity::of(pid).unwrap_or(Identity { pid, start: 0 });
     shared.ledger.started(
         "detached",

@@ -223,6 +223,7 @@ impl Front {
         reap::end(&Plan {
             groups: &groups,
             marked: Some(&marked),
+            adopts: false,
             grace: self.grace,
             spared: &[sys::own_group()],
         });

@@ -25,6 +25,8 @@ struct Keeper {
     group: Group,
     marked: Marked,
     grace: Duration,
+    /// Whether whatever is orphaned below becomes this process's child.
+    adopts: bool,
     reports: File,
     /// Whether everything was ended; locked while that is done.
     ended: Mutex<bool>,
@@ -42,7 +44,7 @@ pub(crate) fn run(arguments: &[OsString]) -> u8 {
         return 2;
     };
     sys::take_neutral_name();
-    sys::become_subreaper();
+    let adopts = sys::become_subreaper();
     let Some((leader, go)) = start(&arguments[2..]) else {
         return 2;
     };
@@ -65,6 +67,7 @@ pub(crate) fn run(arguments: &[OsString]) -> u8 {
             except: BTreeSet::new(),
         },
         grace: Duration::from_millis(grace),
+        adopts,
         reports,
         ended: Mutex::new(false),
     });
@@ -157,9 +160,13 @@ impl Keeper {
         if std::mem::replace(&mut *ended, true) {
             return;
         }
+        if self.adopts && sys::childless() {
+            return;
+        }
         reap::end(&Plan {
             groups: &[&self.group],
             marked: Some(&self.marked),
+            adopts: self.adopts,
             grace: self.grace,
             spared: &[sys::own_group()],
         });

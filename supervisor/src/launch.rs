@@ -8,6 +8,7 @@
 use std::ffi::{CString, OsStr, OsString};
 use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -19,18 +20,41 @@ use crate::link::{NATIVE, Tier};
 use crate::process::{self, Identity};
 use crate::sabotage::sabotaged;
 use crate::shared::Shared;
-use crate::sys::{self, Leads, Order, Pid};
+use crate::sys::{self, ControlGroup, Leads, Order, Pid};
 
 /// The statuses by which shells say that a program was not found, or not run.
 pub(crate) const NOT_FOUND: u8 = 127;
 pub(crate) const NOT_RUN: u8 = 126;
 /// The launcher as a program for a shell.
 const SCRIPT: &str = include_str!("launcher.sh");
-/// What a shell sets by itself, and a program must not have that did not get it.
-const SHELLS_OWN: &[&str] = &["PWD", "OLDPWD", "SHLVL", "_"];
-/// What a shell takes for itself, so that it does not pass it on as it was.
-const SHELLS_WORDS: &[&str] = &[
-    "IFS", "OPTIND", "PPID", "PS1", "PS2", "PS4", "LINENO", "UID", "EUID",
+/// What a shell, or the launcher in it, sets although nobody gave it.
+const SET_BY_SHELLS: &[&str] = &["_", "_o_", "_o_start", "OLDPWD", "PATH", "PWD", "SHLVL"];
+/// What a shell changes or drops, beside its own `BASH…`: found by trying with dash, bash and busybox.
+const CHANGED_BY_SHELLS: &[&str] = &[
+    "_",
+    "_o_",
+    "_o_start",
+    "COMP_WORDBREAKS",
+    "EPOCHREALTIME",
+    "EPOCHSECONDS",
+    "EUID",
+    "HISTCMD",
+    "IFS",
+    "LINENO",
+    "OLDPWD",
+    "OPTERR",
+    "OPTIND",
+    "POSIXLY_CORRECT",
+    "PPID",
+    "PS1",
+    "PS2",
+    "PS4",
+    "PWD",
+    "RANDOM",
+    "SHELLOPTS",
+    "SHLVL",
+    "SRANDOM",
+    "UID",
 ];
 
 /// A child that was started.
@@ -52,7 +76,7 @@ pub(crate) fn start(
     let mark = cookie::value(outer.as_deref(), &shared.token, number);
     let mark = (!sabotaged("cookie")).then_some(mark);
     let mut prepared = command.prepare((VARIABLE, mark))?;
-    let leader = shared.start(number, |line| launch(shared, &prepared, line))?;
+    let leader = shared.start(number, |line, group| launch(shared, &prepared, line, group))?;
     shared.ledger.started(
         "start",
         leader.pid.get(),
@@ -70,20 +94,27 @@ pub(crate) fn start(
 }
 
 /// Starts the launcher in the child's place.
-fn launch(shared: &Shared, prepared: &Prepared, line: BorrowedFd<'_>) -> Result<Pid, Error> {
+fn launch(
+    shared: &Shared,
+    prepared: &Prepared,
+    line: BorrowedFd<'_>,
+    group: Option<&ControlGroup>,
+) -> Result<Pid, Error> {
     let spare = spare_descriptor().ok_or_else(|| Error::Spawn {
         program: prepared.path.to_string_lossy().into_owned().into(),
         source: std::io::Error::other("the descriptors 3 to 9 are all passed on to children"),
     })?;
+    let members = group.map_or_else(PathBuf::new, ControlGroup::members);
+    let members = c_text(members.as_os_str()).map_err(tried("name the control group"))?;
     let (path, arguments) = match (sabotaged("launcher"), shared.helper.tier) {
         (true, _) => (prepared.path.clone(), plain_arguments(prepared)),
         (_, Tier::Native) => (
             helper_path(shared)?,
-            native_arguments(shared, prepared, spare)?,
+            native_arguments(shared, prepared, spare, members)?,
         ),
         (_, Tier::Shell) => (
             helper_path(shared)?,
-            shell_arguments(shared, prepared, spare)?,
+            shell_arguments(shared, prepared, spare, members)?,
         ),
     };
     let mut descriptors = prepared.descriptors();
@@ -150,6 +181,7 @@ fn native_arguments(
     shared: &Shared,
     prepared: &Prepared,
     spare: RawFd,
+    members: CString,
 ) -> Result<Vec<CString>, Error> {
     let mut arguments = texts(&[
         NATIVE,
@@ -157,7 +189,7 @@ fn native_arguments(
         &shared.pid.to_string(),
         &spare.to_string(),
     ])?;
-    arguments.push(prepared.path.clone());
+    arguments.extend([members, prepared.path.clone()]);
     arguments.extend(plain_arguments(prepared));
     Ok(arguments)
 }
@@ -166,44 +198,55 @@ fn shell_arguments(
     shared: &Shared,
     prepared: &Prepared,
     spare: RawFd,
+    members: CString,
 ) -> Result<Vec<CString>, Error> {
-    let has = |name: &&&str| {
-        prepared
-            .environment
-            .iter()
-            .any(|(own, _)| own == OsStr::new(name))
-    };
-    let foreign: Vec<&str> = SHELLS_OWN
-        .iter()
-        .filter(|name| !has(name))
-        .copied()
-        .collect();
     let (owner, spare) = (shared.pid.to_string(), spare.to_string());
-    let mut arguments = texts(&["sh", "-c", SCRIPT, "sh", &owner, &spare, &foreign.join(" ")])?;
-    let lost = prepared
-        .environment
-        .iter()
-        .filter(|(name, _)| lost_in_a_shell(name));
-    let lost: std::io::Result<Vec<CString>> =
-        lost.map(|(name, value)| c_variable(name, value)).collect();
-    let lost = lost.map_err(tried("pass the environment on"))?;
-    if !lost.is_empty() {
-        arguments.extend(texts(&["/usr/bin/env"])?);
-        arguments.extend(lost);
+    let mut arguments = texts(&["sh", "-c", SCRIPT, "sh", &owner, &spare])?;
+    arguments.push(members);
+    // In a name with `=` the next program would see a variable: there, what the shell leaves has to do.
+    if !prepared.path.as_bytes().contains(&b'=') {
+        arguments.extend(environment_arguments(prepared)?);
     }
-    arguments.push(prepared.path.clone());
+    // A shell cannot name a program otherwise than it is found; by its bare name it is found again.
+    arguments.push(if prepared.found_in_path {
+        prepared.name.clone()
+    } else {
+        prepared.path.clone()
+    });
     arguments.extend(prepared.arguments.iter().cloned());
     Ok(arguments)
 }
 
+/// A call of `env` that makes the environment what it was before a shell had it.
+fn environment_arguments(prepared: &Prepared) -> Result<Vec<CString>, Error> {
+    let given = &prepared.environment;
+    let has = |name: &&&str| given.iter().any(|(own, _)| own == OsStr::new(**name));
+    let mut arguments = texts(&["/usr/bin/env"])?;
+    for name in SET_BY_SHELLS.iter().filter(|name| !has(name)) {
+        arguments.extend(texts(&["-u", name])?);
+    }
+    arguments.extend(texts(&["--"])?);
+    let changed = given
+        .iter()
+        .filter(|(name, _)| changed_by_a_shell(name))
+        .map(|(name, value)| c_variable(name, value));
+    let changed: std::io::Result<Vec<CString>> = changed.collect();
+    arguments.extend(changed.map_err(tried("pass the environment on"))?);
+    Ok(arguments)
+}
+
 /// Whether a shell would drop or change the variable: then `env` sets it, right before the program.
-fn lost_in_a_shell(name: &OsString) -> bool {
+fn changed_by_a_shell(name: &OsString) -> bool {
     let bytes = name.as_bytes();
     let plain = bytes
         .iter()
         .all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
         && bytes.first().is_some_and(|first| !first.is_ascii_digit());
-    !plain || SHELLS_WORDS.iter().any(|word| name == OsStr::new(word))
+    let own = bytes.starts_with(b"BASH")
+        || CHANGED_BY_SHELLS
+            .iter()
+            .any(|word| name == OsStr::new(word));
+    !plain || own
 }
 
 fn texts(texts: &[&str]) -> Result<Vec<CString>, Error> {
@@ -214,10 +257,11 @@ fn texts(texts: &[&str]) -> Result<Vec<CString>, Error> {
 
 /// The native launcher: registers itself, then becomes the program. Returns the status of a failure.
 ///
-/// Arguments: the owner, the descriptor of its lifeline, the program's path, its name, its arguments.
+/// Arguments: the owner, the descriptor of its lifeline, the file to enter its control group by or
+/// nothing, the program's path, its name, its arguments.
 pub(crate) fn run(arguments: &[OsString]) -> u8 {
     let number = |at: usize| arguments.get(at)?.to_str()?.parse::<i32>().ok();
-    let (Some(owner), Some(line), Some(path)) = (number(0), number(1), arguments.get(2)) else {
+    let (Some(owner), Some(line), Some(path)) = (number(0), number(1), arguments.get(3)) else {
         return NOT_FOUND;
     };
     // An owner that died before could not be told apart from one that will: nothing is started for it.
@@ -226,7 +270,11 @@ pub(crate) fn run(arguments: &[OsString]) -> u8 {
     }
     let own = i32::try_from(std::process::id()).unwrap_or(0);
     let start = process::look(own).map_or(0, |own| own.start);
-    become_program(path, &arguments[3..], || {
+    // One more net, and none where this fails.
+    if !arguments[2].is_empty() {
+        let _ = std::fs::write(&arguments[2], own.to_string());
+    }
+    become_program(path, &arguments[4..], || {
         sys::register(line, format!("+ {own} {start}\n").as_bytes());
     })
 }

@@ -9,7 +9,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
@@ -40,7 +40,18 @@ pub(crate) struct Ledger {
     path: Option<PathBuf>,
     /// What every row says of its owner.
     owner: Value,
-    fault: Mutex<Option<String>>,
+    faults: Mutex<Faults>,
+}
+
+/// What went wrong. A success of one kind of work takes no other's fault back, and a row that was lost
+/// stays lost.
+#[derive(Default)]
+struct Faults {
+    rows_lost: usize,
+    /// Why the last of them was.
+    row: Option<String>,
+    /// Why the last compaction failed.
+    compaction: Option<String>,
 }
 
 impl Ledger {
@@ -59,12 +70,13 @@ impl Ledger {
         let ledger = Self {
             path,
             owner,
-            fault: Mutex::new(None),
+            faults: Mutex::default(),
         };
         if let Some(path) = &ledger.path {
             let large = path.metadata().is_ok_and(|data| data.len() > LARGE);
-            if large {
-                ledger.note(path, compact(path));
+            if large || sabotaged("ledger-size") {
+                let fault = compact(path).err().map(|error| error.to_string());
+                ledger.faults().compaction = fault;
             }
         }
         let program = std::env::current_exe().unwrap_or_default();
@@ -105,22 +117,32 @@ impl Ledger {
         row["kind"] = json!(kind);
         row["at"] = json!(now.as_secs_f64());
         row["owner"] = self.owner.clone();
-        self.note(path, append(path, &row));
+        if let Err(error) = append(path, &row) {
+            let mut faults = self.faults();
+            faults.rows_lost += 1;
+            faults.row = Some(error.to_string());
+        }
     }
 
-    /// Remembers why the file could not be written, or that it could.
-    fn note(&self, path: &Path, written: io::Result<()>) {
-        *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = written
-            .err()
-            .map(|error| format!("cannot write the ledger {}: {error}", path.display()));
+    fn faults(&self) -> MutexGuard<'_, Faults> {
+        self.faults.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Why the last row was not written.
+    /// What could not be done, and why.
     pub(crate) fn fault(&self) -> Option<String> {
-        self.fault
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        let path = self.path.as_ref()?.display();
+        let faults = self.faults();
+        let row = faults.row.as_ref().map(|why| {
+            let lost = faults.rows_lost;
+            format!(
+                "{lost} rows could not be written to the ledger {path}, the last because: {why}"
+            )
+        });
+        let compaction = faults.compaction.as_ref();
+        let compaction =
+            compaction.map(|why| format!("the ledger {path} could not be compacted: {why}"));
+        let all: Vec<String> = row.into_iter().chain(compaction).collect();
+        (!all.is_empty()).then(|| all.join("; "))
     }
 }
 
@@ -179,7 +201,7 @@ fn take_lock(path: &Path) -> io::Result<Option<File>> {
         .truncate(false)
         .open(beside(path, ".lock"))?;
     if sabotaged("ledger-lock") {
-        return Ok(None);
+        return Ok(Some(file));
     }
     let end = Instant::now() + PATIENCE;
     let mut pause = Duration::from_millis(1);
@@ -244,7 +266,8 @@ pub(crate) fn compact(path: &Path) -> io::Result<()> {
     }
     let new = beside(path, &format!(".new.{}", std::process::id()));
     let mut text = String::new();
-    for row in rows.iter().filter(|row| crate::sweep::matters(row)) {
+    let mut matters = crate::sweep::matters();
+    for row in rows.iter().filter(|row| matters(row)) {
         text.push_str(&row.to_string());
         text.push('\n');
     }
@@ -307,6 +330,34 @@ mod tests {
             std::fs::read(beside(&path, ".torn")).unwrap(),
             b"{\"kind\": \"tor\n"
         );
+    }
+
+    #[test]
+    fn a_fault_is_not_taken_back_by_another_success() {
+        let folder = Temporary::new("fault");
+        let path = folder.path();
+        let open = || Ledger::open(Some(path.clone()), "token", 2, 1, Tier::Shell);
+        // Large, and its folder holds what stands in the way of the new file.
+        let line = "x".repeat(1000) + "\n";
+        std::fs::write(&path, line.repeat(1100)).unwrap();
+        let in_the_way = beside(&path, &format!(".new.{}", std::process::id()));
+        std::fs::create_dir(&in_the_way).unwrap();
+        let ledger = open();
+        ledger.ended(3, 1, "after the compaction");
+        let fault = ledger.fault().unwrap();
+        assert!(fault.contains("could not be compacted"), "{fault}");
+        assert!(!fault.contains("rows"), "{fault}");
+        std::fs::remove_dir(&in_the_way).unwrap();
+        let ledger = open();
+        assert_eq!(ledger.fault(), None);
+        // A row that was lost stays lost, whatever is written after it.
+        std::fs::remove_file(&path).unwrap();
+        std::fs::create_dir(&path).unwrap();
+        ledger.ended(3, 1, "lost");
+        std::fs::remove_dir(&path).unwrap();
+        ledger.ended(3, 1, "written");
+        let fault = ledger.fault().unwrap();
+        assert!(fault.starts_with("1 rows could not be written"), "{fault}");
     }
 
     #[test]

@@ -36,6 +36,7 @@
 //! | --- | --- |
 //! | `owner` | what a program talks to: [`Owner`], [`Builder`], [`Status`] |
 //! | `owned`, `detached` | the handles of children: [`Owned`], [`Detached`] |
+//! | `tokio` | the handle for programs on that runtime, around the other (feature `tokio`) |
 //! | `command` | what to run, made ready for the system |
 //! | `launch` | the launcher, and how a child is started through it |
 //! | `shared` | what is covered: the set that is the truth |
@@ -61,13 +62,19 @@
 //!
 //! A process that left its group **and** whose mark is not found: it cleared its environment, dropped the
 //! mark (`env -u SPAWN_OWNED`, as [`spawn_detached`] does), or may not be read (a set-user-id program,
-//! `prctl(PR_SET_DUMPABLE, 0)`, unless the supervisor is root's). `owned run` ends these too, for its keeper
-//! is the parent of all below it; so it also ends what [`spawn_detached`] started in there. From both
-//! escapes what is no descendant: work that is handed to a server that runs already (tmux, at, a service
-//! manager, containers). The README has the table, as the tests measured it.
+//! `prctl(PR_SET_DUMPABLE, 0)`, unless the supervisor is root's). In a control group
+//! ([`Builder::control_group`]) these are ended too, and under `owned run`, for its keeper is the parent of
+//! all below it; so it also ends what [`spawn_detached`] started in there. From all of it escapes what is no
+//! descendant: work that is handed to a server that runs already (tmux, at, a service manager, containers).
+//! The README has the table, as the tests measured it.
 //!
 //! And what is left when owner and supervisor are killed in the same instant: [`sweep`] ends that later.
 //! A program that the owner turns itself into by `exec` counts as the owner's death.
+//!
+//! A child that is stopped when its owner dies is sent `SIGHUP` and `SIGCONT` by the system itself, before
+//! anybody asks it to end, if nobody of its session is left above it
+//! ([exit(3)](https://man7.org/linux/man-pages/man3/exit.3.html)): without a handler for `SIGHUP` it ends
+//! of that.
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
@@ -98,6 +105,8 @@ mod shared;
 pub mod supervise;
 mod sweep;
 mod sys;
+#[cfg(feature = "tokio")]
+pub mod tokio;
 mod watch;
 
 pub use command::{Command, Stdio};

@@ -2,8 +2,8 @@
 
 use std::ffi::{CString, OsStr};
 use std::fs::File;
-use std::io;
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::io::{self, Read as _};
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use crate::command::c_text;
 use crate::error::{Error, tried};
 use crate::sabotage::sabotaged;
-use crate::sys::{self, Leads, Lifeline, Order, Pid};
+use crate::sys::{self, ControlGroup, Leads, Lifeline, Order, Pid};
 
 /// The supervisor as a program for a shell.
 const SCRIPT: &str = include_str!("supervisor.sh");
@@ -88,6 +88,8 @@ impl Helper {
 /// What a supervisor is told about its owner.
 pub(crate) struct About<'a> {
     pub(crate) helper: &'a Helper,
+    /// Ended as a whole after everything else.
+    pub(crate) control_group: Option<&'a ControlGroup>,
     pub(crate) token: &'a str,
     pub(crate) grace: Duration,
     pub(crate) owner: i32,
@@ -99,12 +101,23 @@ pub(crate) struct Link {
     pub(crate) line: Arc<Lifeline>,
     pub(crate) supervisor: Pid,
     pub(crate) since: Instant,
+    /// Whether it ended before it said that it works: nothing may be started for it to protect.
+    pub(crate) stillborn: bool,
+}
+
+/// A supervisor that was just started.
+struct Started {
+    pid: Pid,
+    /// Where it reads its script from.
+    script: Option<OwnedFd>,
+    /// Where it says that it works.
+    word: OwnedFd,
 }
 
 impl Link {
     /// Starts a supervisor and tells it `lines`.
     pub(crate) fn start(about: &About<'_>, lines: &str) -> Result<Self, Error> {
-        let (line, (supervisor, script)) = Lifeline::new(|| {
+        let (line, started) = Lifeline::new(|| {
             let (read, write) = sys::pipe()?;
             let started = start_supervisor(about, &read)?;
             io::Result::Ok((write, started))
@@ -116,15 +129,15 @@ impl Link {
         let line = line.ok_or_else(|| Error::Unprotected {
             why: "this process has as many owners as it can have".to_owned(),
         })?;
-        let link = Self {
+        let mut link = Self {
             line: Arc::new(line),
-            supervisor,
+            supervisor: started.pid,
             since: Instant::now(),
+            stillborn: false,
         };
-        if let Some(script) = script {
+        if let Some(script) = started.script {
             let text = sabotaged_script();
-            let written =
-                sys::write_quietly(std::os::fd::AsFd::as_fd(&script), text.as_bytes(), PATIENCE);
+            let written = sys::write_quietly(script.as_fd(), text.as_bytes(), PATIENCE);
             // A reader that is gone is seen by the watcher, which says why.
             if let Err(error) = written
                 && error.kind() != io::ErrorKind::BrokenPipe
@@ -133,6 +146,7 @@ impl Link {
             }
         }
         link.tell(lines, PATIENCE);
+        link.stillborn = ended_at_once(started.word);
         Ok(link)
     }
 
@@ -147,8 +161,15 @@ impl Link {
     }
 }
 
+/// Whether a supervisor closed its output without a word. One that says nothing for long is slow, not
+/// broken: its end is seen later.
+fn ended_at_once(word: OwnedFd) -> bool {
+    matches!(sys::poll_one(Some(word.as_fd()), Some(PATIENCE)), Ok(true))
+        && !matches!(File::from(word).read(&mut [0; 8]), Ok(1..))
+}
+
 /// Starts the program at the read end, in a session, folder and environment of its own.
-fn start_supervisor(about: &About<'_>, read: &OwnedFd) -> io::Result<(Pid, Option<OwnedFd>)> {
+fn start_supervisor(about: &About<'_>, read: &OwnedFd) -> io::Result<Started> {
     let null = sys::above_standard(&File::options().read(true).write(true).open("/dev/null")?)?;
     let grace = about.grace;
     let group = sys::own_group();
@@ -168,9 +189,14 @@ fn start_supervisor(about: &About<'_>, read: &OwnedFd) -> io::Result<(Pid, Optio
         }
     };
     let input = script.as_ref().map_or(&null, |(read, _)| read);
-    let mut descriptors = vec![(input.as_raw_fd(), 0), (null.as_raw_fd(), 1)];
+    let (word, say) = sys::pipe()?;
+    let mut descriptors = vec![(input.as_raw_fd(), 0), (say.as_raw_fd(), 1)];
     descriptors.extend([(null.as_raw_fd(), 2), (read.as_raw_fd(), 3)]);
-    let arguments: Vec<CString> = words(&arguments)?;
+    let mut arguments: Vec<CString> = words(&arguments)?;
+    let folder = about
+        .control_group
+        .map(|group| c_text(group.folder().as_os_str()));
+    arguments.extend(folder.transpose()?);
     let environment =
         words("LC_ALL=C PATH=/usr/bin:/bin:/usr/sbin:/sbin:/run/current-system/sw/bin")?;
     let pid = sys::spawn(&Order {
@@ -183,7 +209,11 @@ fn start_supervisor(about: &About<'_>, read: &OwnedFd) -> io::Result<(Pid, Optio
         leads: Leads::Session,
         shielded: true,
     })?;
-    Ok((pid, script.map(|(_, write)| write)))
+    Ok(Started {
+        pid,
+        script: script.map(|(_, write)| write),
+        word,
+    })
 }
 
 /// The first argument of this program where it is launcher or supervisor.

@@ -154,6 +154,20 @@ impl Owned {
         }
     }
 
+    /// A descriptor that has something to say when the child has ended; none where there is no such.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn watchable(&mut self) -> Option<OwnedFd> {
+        self.hold();
+        self.group.handle.as_ref()?.try_clone().ok()
+    }
+
+    /// Waits until the child has ended, and leaves its status to be taken.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn awaiter(&self) -> impl FnOnce() + Send + use<> {
+        let pid = self.leader.pid;
+        move || drop(sys::peek(pid, true))
+    }
+
     /// Looks whether the child has ended, and reaps it then.
     fn look(&mut self, wait: bool) -> Result<Option<ExitStatus>, Error> {
         self.check_process()?;
@@ -194,6 +208,7 @@ impl Owned {
         reap::end(&Plan {
             groups: &[&self.group],
             marked: Some(&marked),
+            adopts: false,
             grace,
             spared: &[sys::own_group()],
         })

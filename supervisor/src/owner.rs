@@ -117,6 +117,16 @@ impl Builder {
         self
     }
 
+    /// Puts children in a control group of their own where the system lets this process make one (Linux,
+    /// cgroup v2, delegated), which is ended as a whole after everything else: nothing escapes it. Where
+    /// it is not possible nothing changes, and [`Status::control_group`] says so. What is in it counts
+    /// for the limits of a group, and as soon as something was handed back it is not ended any more.
+    #[must_use]
+    pub fn control_group(mut self) -> Self {
+        self.config.control_group = true;
+        self
+    }
+
     /// Takes the `owned` program at `path` as launcher and supervisor.
     #[must_use]
     pub fn native(mut self, path: impl Into<PathBuf>) -> Self {
@@ -178,6 +188,7 @@ impl Owner {
             idle: Duration::from_secs(30),
             ledger: crate::ledger::default_path(),
             helper: None,
+            control_group: false,
         };
         Builder { config }
     }
@@ -298,6 +309,10 @@ impl Owner {
             groups: state.groups.keys().map(number).collect(),
             tier: shared.helper.tier,
             supervisor: state.link.as_ref().map(|link| number(&link.supervisor)),
+            control_group: state
+                .control_group
+                .as_ref()
+                .map(|group| group.folder().to_owned()),
             unprotected: state.unprotected.as_ref().map(|(why, _)| why.clone()),
             started: state.started,
             restarted: state.restarted,
@@ -338,6 +353,9 @@ pub struct Status {
     pub tier: Tier,
     /// The supervisor's process; none while there is nothing to protect.
     pub supervisor: Option<u32>,
+    /// The folder of the control group that children are put in; none if that was not asked for or is
+    /// not possible.
+    pub control_group: Option<PathBuf>,
     /// Why there is no supervisor although one is needed.
     pub unprotected: Option<String>,
     /// How many supervisors were started.
@@ -346,6 +364,6 @@ pub struct Status {
     pub restarted: u64,
     /// Where starts and ends are recorded.
     pub ledger: Option<PathBuf>,
-    /// Why the last row could not be recorded.
+    /// How many rows could not be recorded and why, and why the last compaction failed.
     pub ledger_fault: Option<String>,
 }

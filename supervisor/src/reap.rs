@@ -75,6 +75,9 @@ impl Group {
 pub(crate) struct Plan<'a> {
     pub(crate) groups: &'a [&'a Group],
     pub(crate) marked: Option<&'a Marked>,
+    /// Whether whatever is orphaned becomes this process's child: then the caller tells by its children
+    /// that nothing is left, and need not look for what may show no mark just now.
+    pub(crate) adopts: bool,
     /// How long to wait between asking and ending.
     pub(crate) grace: Duration,
     /// The groups that must never be signalled.
@@ -163,7 +166,7 @@ fn wait_until(end: Instant, done: impl Fn() -> bool) {
 /// environment for a moment, so one look that finds nothing proves nothing where a whole owner ends.
 fn end_strays(plan: &Plan<'_>) -> usize {
     let looks = match plan.marked {
-        Some(marked) if marked.only.is_none() => QUIET_LOOKS,
+        Some(marked) if marked.only.is_none() && !plan.adopts => QUIET_LOOKS,
         _ => 1,
     };
     let mut ended = BTreeSet::new();

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ use crate::ledger::Ledger;
 use crate::link::{About, Helper, Link};
 use crate::process::{self, Identity};
 use crate::sabotage::sabotaged;
-use crate::sys::{self, Pid};
+use crate::sys::{self, ControlGroup, Pid};
 
 /// How an owner was built.
 #[derive(Clone, Debug)]
@@ -23,6 +23,8 @@ pub(crate) struct Config {
     pub(crate) idle: Duration,
     pub(crate) ledger: Option<PathBuf>,
     pub(crate) helper: Option<Helper>,
+    /// Whether children are put in a control group where that is possible.
+    pub(crate) control_group: bool,
 }
 
 /// One owner in one process. A forked child gets another.
@@ -48,6 +50,8 @@ pub(crate) struct State {
     /// Processes that ended, or will, and that nobody else waits for.
     pub(crate) unreaped: Vec<Pid>,
     pub(crate) link: Option<Link>,
+    /// The control group of the children, which the supervisor removes at its end.
+    pub(crate) control_group: Option<ControlGroup>,
     pub(crate) unprotected: Option<(String, Instant)>,
     /// When supervisors were started again.
     pub(crate) restarts: VecDeque<Instant>,
@@ -118,8 +122,15 @@ impl Shared {
         {
             return Err(Error::Unprotected { why: why.clone() });
         }
-        self.start_supervisor(state)?;
         state.unprotected = None;
+        self.start_supervisor(state)?;
+        // One that ends at once protects nothing, and is seen before a child is started for it.
+        while state.link.as_ref().is_some_and(|link| link.stillborn) {
+            crate::watch::replace(self, state);
+        }
+        if let Some((why, _)) = &state.unprotected {
+            return Err(Error::Unprotected { why: why.clone() });
+        }
         if !state.watched {
             crate::watch::start(Arc::clone(self))?;
             state.watched = true;
@@ -128,7 +139,12 @@ impl Shared {
     }
 
     pub(crate) fn start_supervisor(&self, state: &mut State) -> Result<(), Error> {
+        let control_group = self.config.control_group;
+        state.control_group = control_group
+            .then(|| ControlGroup::make(&self.token))
+            .flatten();
         let about = About {
+            control_group: state.control_group.as_ref(),
             helper: &self.helper,
             token: &self.token,
             grace: self.config.grace,
@@ -146,11 +162,11 @@ impl Shared {
     }
 
     /// Starts a child and covers it in one step: `launch` gets the lifeline, which the child tells its
-    /// own name before it runs anything.
+    /// own name before it runs anything, and the control group, which it enters.
     pub(crate) fn start(
         self: &Arc<Self>,
         number: u64,
-        launch: impl FnOnce(std::os::fd::BorrowedFd<'_>) -> Result<Pid, Error>,
+        launch: impl FnOnce(BorrowedFd<'_>, Option<&ControlGroup>) -> Result<Pid, Error>,
     ) -> Result<Identity, Error> {
         let mut state = self.lock();
         self.protect(&mut state)?;
@@ -158,7 +174,7 @@ impl Shared {
             return Err(Error::Forked);
         };
         let fd = line.fd().ok_or(Error::Forked)?;
-        let pid = launch(fd)?;
+        let pid = launch(fd, state.control_group.as_ref())?;
         let leader = Identity::of(pid).unwrap_or(Identity { pid, start: 0 });
         state.cover(leader, Some(number));
         Ok(leader)
@@ -236,6 +252,7 @@ impl State {
             kept: BTreeSet::new(),
             unreaped: Vec::new(),
             link: None,
+            control_group: None,
             unprotected: None,
             restarts: VecDeque::new(),
             restarted: 0,

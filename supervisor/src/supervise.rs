@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io::Read as _;
 use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::cookie::Marked;
@@ -14,10 +15,12 @@ use crate::error::{Error, tried};
 use crate::process::{self, Identity};
 use crate::reap::{self, Group, Plan};
 use crate::sabotage::sabotaged;
-use crate::sys::{self, Pid};
+use crate::sys::{self, ControlGroup, Pid};
 
 /// How long lines are still read after the owner's death was seen otherwise than by their end.
 const LAST_WORDS: Duration = Duration::from_millis(100);
+/// How long a control group may take to be empty after it was killed.
+const LAST_MEMBERS: Duration = Duration::from_secs(2);
 /// Longer lines are nobody's.
 const LONGEST: usize = 128;
 
@@ -28,6 +31,8 @@ struct Owner {
     grace: Duration,
     group: i32,
     pid: i32,
+    /// What is ended as a whole after everything else.
+    control_group: Option<ControlGroup>,
 }
 
 /// What is known.
@@ -40,7 +45,8 @@ struct Known {
 
 /// Runs until the owner has ended, or needs nobody any more. Returns the status of the process.
 ///
-/// Arguments: the owner's token, its grace in milliseconds, its group, its number, its start time.
+/// Arguments: the owner's token, its grace in milliseconds, its group, its number, its start time,
+/// and the folder of its children's control group if there is one.
 pub(crate) fn run(arguments: &[OsString]) -> u8 {
     let Some(owner) = owner(arguments) else {
         return 2;
@@ -53,7 +59,9 @@ pub(crate) fn run(arguments: &[OsString]) -> u8 {
         return 3;
     };
     // An owner that is not the parent any more has ended before it could be watched.
-    attend(&owner, line, sys::parent);
+    let watched = watch(owner.pid, sys::parent);
+    sys::say_that_it_works();
+    attend(&owner, line, watched);
     0
 }
 
@@ -73,6 +81,7 @@ pub fn serve(owner: Option<u32>, grace: Duration, mark: Option<String>) -> Resul
         grace,
         group: process::look(pid).map_or(0, |owner| owner.group),
         pid,
+        control_group: None,
     };
     // Before it leaves: who sees it in its own session may send what is for others.
     sys::ignore_terminal_signals();
@@ -90,15 +99,14 @@ pub fn serve(owner: Option<u32>, grace: Duration, mark: Option<String>) -> Resul
     let line = sys::received(0).ok_or_else(|| std::io::ErrorKind::NotFound.into());
     let line = line.map_err(tried("read the owner's lines from standard input"))?;
     let living = || process::look(pid).map_or(0, |now| if now.ended { 0 } else { pid });
-    attend(&owner, line, living);
+    attend(&owner, line, watch(pid, living));
     Ok(())
 }
 
-/// Listens until the owner has ended, and ends what it named. `now` is asked for the owner's number
-/// again, once it is held: another answer means that it is dead.
-fn attend(owner: &Owner, line: std::fs::File, now: impl Fn() -> i32) {
+/// Listens until the owner has ended, and ends what it named. `watched` is what [`watch`] said of it.
+fn attend(owner: &Owner, line: std::fs::File, watched: Result<Option<OwnedFd>, ()>) {
     let mut known = Known::default();
-    if let Ok(watched) = watch(owner.pid, now) {
+    if let Ok(watched) = watched {
         listen(owner, &mut known, line, watched, None);
     } else {
         // There may be last words, and nothing to wait for.
@@ -107,6 +115,8 @@ fn attend(owner: &Owner, line: std::fs::File, now: impl Fn() -> i32) {
     }
     if !known.released {
         end(owner, &known);
+    } else if let Some(group) = &owner.control_group {
+        group.remove();
     }
 }
 
@@ -117,17 +127,23 @@ fn owner(arguments: &[OsString]) -> Option<Owner> {
         grace: Duration::from_millis(text(1)?.parse().ok()?),
         group: text(2)?.parse().ok()?,
         pid: text(3)?.parse().ok()?,
+        control_group: arguments
+            .get(5)
+            .and_then(|folder| ControlGroup::at(Path::new(folder))),
     })
 }
 
 /// A descriptor of the owner; none where there is no such thing. An error means that it is dead.
 fn watch(owner: i32, now: impl Fn() -> i32) -> Result<Option<OwnedFd>, ()> {
+    if sabotaged("owner-pidfd") {
+        return Ok(None);
+    }
     let handle = sys::open_process(owner).ok();
     // Asked after opening: an owner that is still there now was alive when it was opened.
     if now() != owner {
         return Err(());
     }
-    Ok(handle.filter(|_| !sabotaged("owner-pidfd")))
+    Ok(handle)
 }
 
 /// Reads lines until there are no more, or the owner is dead.
@@ -232,9 +248,22 @@ fn end(owner: &Owner, known: &Known) {
     reap::end(&Plan {
         groups: &groups,
         marked: marked.as_ref(),
+        adopts: false,
         grace: owner.grace,
         spared: &[owner.group, sys::own_group()],
     });
+    if let Some(group) = &owner.control_group {
+        end_control_group(group, known);
+    }
+}
+
+/// Ends what has neither group nor mark any more. Not where something was handed back: it is in there.
+fn end_control_group(group: &ControlGroup, known: &Known) {
+    let end = Instant::now() + LAST_MEMBERS;
+    while known.kept.is_empty() && Instant::now() < end && !group.remove() {
+        let _ = group.kill();
+        let _ = sys::poll_one(None, Some(Duration::from_millis(2)));
+    }
 }
 
 #[cfg(test)]
@@ -247,6 +276,7 @@ mod tests {
             grace: Duration::ZERO,
             group: 77,
             pid: 76,
+            control_group: None,
         };
         let mut known = Known::default();
         heed(&owner, &mut known, &mut text.as_bytes().to_vec());
@@ -276,6 +306,7 @@ mod tests {
             grace: Duration::ZERO,
             group: 77,
             pid: 76,
+            control_group: None,
         };
         let mut text = vec![b'+'; 1 << 20];
         heed(&owner, &mut Known::default(), &mut text);

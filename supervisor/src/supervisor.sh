@@ -5,12 +5,13 @@
 # at START; `- PID START` no longer; `~ NUMBER` what carries this number of the owner's was
 # handed back; `.` the owner needs nobody any more. Other lines mean nothing, and an unfinished one is none.
 #
-# Arguments: the owner's token, the seconds between asking and ending, the owner's process group.
+# Arguments: the owner's token, the seconds between asking and ending, the owner's process group,
+# and the folder of its children's control group if there is one.
 # Read by dash, bash and busybox; `kill` must be the shell's own, as another takes `-15 -123` for -1.
 
 set -f
 trap '' HUP INT QUIT PIPE TERM TSTP TTIN TTOU
-token=$1 grace=$2 owner_group=$3
+token=$1 grace=$2 owner_group=$3 control_group=${4:-}
 groups=' ' kept='' newline='
 '
 
@@ -115,6 +116,17 @@ end_everything() {
 	done
 }
 
+# Ends what has neither group nor mark any more. Not where something was handed back: it is in there.
+end_control_group() {
+	[ -n "$control_group" ] && [ -z "$kept" ] || return 0
+	waited=0
+	until { set +f; rmdir "$control_group"/*/; set -f; rmdir "$control_group"; } || [ "$waited" -gt 2 ]; do
+		echo 1 >"$control_group/cgroup.kill"
+		sleep "$waited"
+		waited=$((waited + 1))
+	done
+}
+
 forget() {
 	case $groups in
 	*" $1:$2 "*) groups="${groups%%" $1:$2 "*} ${groups#*" $1:$2 "}" ;;
@@ -122,12 +134,17 @@ forget() {
 }
 
 protect() {
+	case $(command -v kill) in kill) ;; *) exit 3 ;; esac
+	# The owner waits for this word, which says that its shell can do what it must.
+	echo works
 	exec </dev/null >/dev/null 2>&1
 	cd /
-	case $(command -v kill) in kill) ;; *) exit 3 ;; esac
 	while IFS=' ' read -r verb pid start rest; do
 		case $verb in
-		.) exit 0 ;;
+		.)
+			[ -z "$control_group" ] || rmdir "$control_group"
+			exit 0
+			;;
 		'~') number "$pid" && kept="$kept -e $token.$pid:" ;;
 		+ | -)
 			if ! allowed "$pid" || ! number "$start" || [ -n "$rest" ]; then continue; fi
@@ -138,6 +155,7 @@ protect() {
 	done <&3
 	exec 3<&-
 	end_everything
+	end_control_group
 	exit 0
 }
 

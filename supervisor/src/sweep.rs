@@ -71,6 +71,7 @@ pub(crate) fn sweep(path: &Path, grace: Duration) -> Result<Swept, Error> {
         let outcome = reap::end(&Plan {
             groups: &all,
             marked: Some(&marked),
+            adopts: false,
             grace,
             spared: &[sys::own_group()],
         });
@@ -142,27 +143,32 @@ fn provably_dead(owner: &Value) -> bool {
     process::look(pid).is_none_or(|now| now.start != start || now.ended)
 }
 
-/// Whether a row still says something: of an owner or a child that may live. For compaction.
-pub(crate) fn matters(row: &Value) -> bool {
-    if !provably_dead(&row["owner"]) {
-        // Rows of another start of the machine are over too.
-        return row["owner"]["boot"].as_str() == Some(&process::boot());
-    }
-    let child = identity(&row["child"]);
-    let lives = child.is_some_and(|(pid, start)| {
-        process::look(pid).is_some_and(|now| now.start == start && !now.ended)
-    });
-    // The row of the owner itself leads to strays by its mark, for as long as there may be some.
-    lives
-        || row["kind"].as_str() == Some("owner") && {
-            let token = row["owner"]["token"]
-                .as_str()
-                .unwrap_or_default()
-                .to_owned();
-            reap::any_marked(&Marked {
-                token,
-                only: None,
-                except: BTreeSet::new(),
-            })
+/// Tells of one row after the other whether it still says something: of an owner or a child that may
+/// live. For compaction, which asks of many rows: each owner is looked at once.
+pub(crate) fn matters() -> impl FnMut(&Value) -> bool {
+    let (boot, mut owners) = (process::boot(), BTreeMap::new());
+    move |row| {
+        let owner = &row["owner"];
+        let dead = *owners
+            .entry(owner.to_string())
+            .or_insert_with(|| provably_dead(owner));
+        if !dead {
+            // Rows of another start of the machine are over too.
+            return owner["boot"].as_str() == Some(&boot);
         }
+        let child = identity(&row["child"]).is_some_and(|(pid, start)| {
+            process::look(pid).is_some_and(|now| now.start == start && !now.ended)
+        });
+        child || row["kind"].as_str() == Some("owner") && leads_to_strays(owner)
+    }
+}
+
+/// Whether anything carries the mark of an owner: its own row leads there as long as there may be some.
+fn leads_to_strays(owner: &Value) -> bool {
+    let token = owner["token"].as_str().unwrap_or_default().to_owned();
+    reap::any_marked(&Marked {
+        token,
+        only: None,
+        except: BTreeSet::new(),
+    })
 }

@@ -7,6 +7,7 @@
     reason = "the one room that calls the C library; each block says why it is sound"
 )]
 
+mod cgroup;
 mod descriptor;
 mod fork;
 mod signal;
@@ -14,9 +15,10 @@ mod spawn;
 mod terminal;
 mod wait;
 
+pub(crate) use cgroup::{ControlGroup, leave_control_groups};
 pub(crate) use descriptor::{
     above_standard, inheritable, lock, never_wait, pipe, poll_one, poll_pair, received, register,
-    silence, write_quietly,
+    say_that_it_works, silence, write_quietly,
 };
 pub(crate) use fork::{Lifeline, forks};
 pub(crate) use signal::{
@@ -25,7 +27,7 @@ pub(crate) use signal::{
 };
 pub(crate) use spawn::{Leads, Order, exec, spawn};
 pub(crate) use terminal::{foreground, give_terminal, hold_signals, next_signal, stop_here};
-pub(crate) use wait::{Peek, become_subreaper, peek, reap, reap_any};
+pub(crate) use wait::{Peek, become_subreaper, childless, peek, reap, reap_any};
 
 use std::io;
 

@@ -56,7 +56,7 @@ fn step(shared: &Arc<Shared>) -> bool {
         drain(shared);
     }
     if ended {
-        supervisor_ended(shared);
+        replace(shared, &mut shared.lock());
     } else if !woken {
         stop_if_idle(shared);
     }
@@ -112,8 +112,7 @@ fn hand_back_empty(shared: &Shared, state: &mut State) {
 }
 
 /// The supervisor is gone: starts another, or says that there is none.
-fn supervisor_ended(shared: &Arc<Shared>) {
-    let mut state = shared.lock();
+pub(crate) fn replace(shared: &Shared, state: &mut State) {
     let Some(link) = state.link.take() else {
         return;
     };
@@ -125,7 +124,7 @@ fn supervisor_ended(shared: &Arc<Shared>) {
         let path = shared.helper.path.display();
         give_up(
             shared,
-            &mut state,
+            state,
             format!(
                 "the supervisor `{path}` exited by itself with status {code}, {} ms after its start; it is not started again",
                 lived.as_millis()
@@ -138,7 +137,7 @@ fn supervisor_ended(shared: &Arc<Shared>) {
     if state.restarts.len() >= RESTARTS {
         give_up(
             shared,
-            &mut state,
+            state,
             format!(
                 "the supervisor was killed {} times in {} seconds",
                 RESTARTS + 1,
@@ -148,9 +147,9 @@ fn supervisor_ended(shared: &Arc<Shared>) {
         return;
     }
     state.restarts.push_back(now);
-    match shared.start_supervisor(&mut state) {
+    match shared.start_supervisor(state) {
         Ok(()) => state.restarted += 1,
-        Err(error) => give_up(shared, &mut state, error.to_string()),
+        Err(error) => give_up(shared, state, error.to_string()),
     }
 }
 

@@ -9,8 +9,11 @@
     reason = "a test may fail where it stands, and starts what it kills"
 )]
 
+mod asynchronous;
 #[path = "support/below.rs"]
 mod below;
+mod calls;
+mod children;
 mod deaths;
 mod escapes;
 mod families;
@@ -18,13 +21,19 @@ mod foreground;
 mod ledger;
 mod live;
 mod moments;
-mod python;
+mod numbers;
 #[path = "support/processes.rs"]
 mod processes;
+mod python;
 mod sabotage;
+#[path = "support/suite.rs"]
+mod suite;
 mod supervise;
+mod supervisors;
 #[path = "support/tables.rs"]
 mod tables;
 mod terminal;
+#[path = "support/trace.rs"]
+mod trace;
 #[path = "support/witness.rs"]
 mod witness;

@@ -61,6 +61,10 @@ fn install(helper: &str) {
         Some(path) => builder.ledger(path),
         None => builder.no_ledger(),
     };
+    let builder = match std::env::var_os("CONTROL_GROUP") {
+        Some(_) => builder.control_group(),
+        None => builder,
+    };
     let builder = builder.idle(millis("IDLE").unwrap_or(Duration::from_secs(30)));
     builder
         .grace(millis("GRACE").unwrap_or(Duration::from_secs(3)))
@@ -75,7 +79,22 @@ fn shell(text: &str) -> Command {
 }
 
 fn obey(owner: &Owner, held: &mut Held, order: &str, rest: &str) -> Result<String, Error> {
-    let number = || rest.parse::<u32>().unwrap();
+    match order {
+        "spawn" | "program" | "output" | "surroundings" | "plain" | "detach" | "async" => {
+            begin(owner, held, order, rest)
+        }
+        "fork" | "loop" | "storm" | "count" | "owners" | "many" | "threads" => {
+            many(owner, held, order, rest)
+        }
+        "drop" | "stop" | "wait" | "adopt" | "release" | "once-empty" => {
+            finish(owner, held, order, rest.parse().unwrap())
+        }
+        _ => tell(owner, order, rest),
+    }
+}
+
+/// Starts one child.
+fn begin(owner: &Owner, held: &mut Held, order: &str, rest: &str) -> Result<String, Error> {
     Ok(match order {
         "spawn" => {
             let child = owner.spawn_owned(shell(rest), "a test")?;
@@ -102,6 +121,23 @@ fn obey(owner: &Owner, held: &mut Held, order: &str, rest: &str) -> Result<Strin
             child.wait()?;
             text.replace('\n', "|")
         }
+        // The name and the sorted environment that a program gets which is given these variables.
+        "surroundings" => {
+            let mut command = Command::new("cat");
+            command.arg("/proc/self/cmdline").arg("/proc/self/environ");
+            command.env_clear().stdout(Stdio::piped());
+            for (name, value) in rest.split(' ').filter_map(|word| word.split_once('=')) {
+                command.env(name, value);
+            }
+            let mut child = owner.spawn_owned(command, "a test")?;
+            let mut text = String::new();
+            std::io::Read::read_to_string(&mut child.stdout.take().unwrap(), &mut text).unwrap();
+            let mut words = text.split('\0');
+            let name = words.next().unwrap();
+            let mut variables: Vec<&str> = words.skip(2).collect();
+            variables.sort_unstable();
+            format!("{name}|{}", variables.join("|"))
+        }
         "plain" => {
             let mut command = std::process::Command::new("/bin/sh");
             command.arg("-c").arg(rest);
@@ -112,33 +148,57 @@ fn obey(owner: &Owner, held: &mut Held, order: &str, rest: &str) -> Result<Strin
             held.detached.push(child);
             format!("{}", held.detached.last().unwrap().id())
         }
+        "async" => {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build();
+            let runtime = Box::leak(Box::new(runtime.unwrap()));
+            let child = spawn_owned::tokio::spawn_owned(shell(rest), "of a runtime");
+            let child = runtime.block_on(async { child })?;
+            // It is to live until the owner is killed.
+            format!("{}", Box::leak(Box::new(child)).id())
+        }
+        _ => die(order),
+    })
+}
+
+/// What becomes of a child, or of a group of another's.
+fn finish(owner: &Owner, held: &mut Held, order: &str, number: u32) -> Result<String, Error> {
+    Ok(match order {
         "drop" => {
-            drop(held.owned.remove(&number()).unwrap());
+            drop(held.owned.remove(&number).unwrap());
             "dropped".to_owned()
         }
         "stop" => format!(
             "{:?}",
             held.owned
-                .remove(&number())
+                .remove(&number)
                 .unwrap()
                 .stop(Duration::from_secs(3))
         ),
         "wait" => {
-            let child = held.owned.get_mut(&number()).unwrap();
+            let child = held.owned.get_mut(&number).unwrap();
             format!("{:?} {:?}", child.wait(), child.wait())
         }
         "adopt" => {
-            owner.own_process_groups([number()])?;
+            owner.own_process_groups([number])?;
             "adopted".to_owned()
         }
         "release" => {
-            owner.release_process_groups([number()])?;
+            owner.release_process_groups([number])?;
             "released".to_owned()
         }
         "once-empty" => {
-            owner.release_process_group_once_empty(number())?;
+            owner.release_process_group_once_empty(number)?;
             "later".to_owned()
         }
+        _ => die(order),
+    })
+}
+
+/// What there is to be said.
+fn tell(owner: &Owner, order: &str, rest: &str) -> Result<String, Error> {
+    Ok(match order {
         "reap" => {
             let pid = rest.parse().unwrap();
             // SAFETY: waits for a child of this process, whose status nobody wants.
@@ -154,11 +214,39 @@ fn obey(owner: &Owner, held: &mut Held, order: &str, rest: &str) -> Result<Strin
                 status.started, status.restarted, status.groups
             )
         }
+        "control-group" => format!("{:?}", owner.status()?.control_group),
         "sweep" => format!("{:?}", owner.sweep()?),
         "pid" => format!("{}", std::process::id()),
         "group" => format!("{}", std::os::unix::process::parent_id()),
+        _ => die(order),
+    })
+}
+
+/// Starts many children, or owners.
+fn many(owner: &Owner, held: &mut Held, order: &str, rest: &str) -> Result<String, Error> {
+    let number = || rest.parse::<u32>().unwrap();
+    Ok(match order {
         "fork" => format!("{}", fork(owner, rest)),
-        "loop" => spawn_for_ever(owner, held),
+        "loop" => spawn_for_ever(owner, held, 8),
+        // Only starts, ends nothing.
+        "storm" => spawn_for_ever(owner, held, usize::MAX),
+        // Starts and ends children, and says each time how many there were.
+        "count" => {
+            for count in 1..=number() {
+                let mut child = owner.spawn_owned(Command::new("/bin/true"), "a row")?;
+                child.wait()?;
+                println!("{count}");
+            }
+            "counted".to_owned()
+        }
+        // Owners one after the other, each with a row of its own.
+        "owners" => {
+            let path = std::env::var_os("LEDGER").unwrap();
+            for _ in 0..number() {
+                Owner::builder().ledger(&path).build()?;
+            }
+            "built".to_owned()
+        }
         "many" => {
             for _ in 0..number() {
                 let child = owner.spawn_owned(shell("exec sleep 1000"), "a test")?;
@@ -201,8 +289,8 @@ fn fork(owner: &Owner, text: &str) -> i32 {
     pid
 }
 
-/// Starts, drops and hands nothing back until it is killed.
-fn spawn_for_ever(owner: &Owner, held: &mut Held) -> ! {
+/// Starts children until it is killed, and ends one when it has more than `most`.
+fn spawn_for_ever(owner: &Owner, held: &mut Held, most: usize) -> ! {
     println!("looping");
     std::io::stdout().flush().unwrap();
     let command = || {
@@ -213,7 +301,7 @@ fn spawn_for_ever(owner: &Owner, held: &mut Held) -> ! {
     loop {
         let child = owner.spawn_owned(command(), "a loop").unwrap();
         held.owned.insert(child.id(), child);
-        if held.owned.len() > 8 {
+        if held.owned.len() > most {
             // Ends one, so that releases are killed in the middle too.
             held.owned.pop_first();
         }

@@ -1,116 +1,143 @@
-//! Each mechanism turned off in turn: what it is for is lost, so that the test of it can fail.
+//! Each mechanism turned off in turn: the test that is named beside it must fail then, in each tier that
+//! has the mechanism.
+//!
+//! Mechanisms stand in for each other, which is what they are for. So a row also names what must be off
+//! for the mechanism to be the only one; with that alone off, the named test must still pass.
 
-use std::time::{Duration, Instant};
+use crate::suite::one_test;
+use crate::witness::{is_shell, tiers};
 
-use crate::witness::{Witness, is_shell, kill, lives, runs, state, tiers, until, until_runs};
-
-/// An owner without the named mechanisms.
-fn without(tier: &str, mechanisms: &str) -> Witness {
-    Witness::with(
-        tier,
-        &[("SPAWN_OWNED_SABOTAGE", mechanisms), ("GRACE", "1000")],
-    )
+/// A row of the matrix.
+struct Row {
+    mechanism: &'static str,
+    /// What would stand in for it, by tier: shells, native.
+    stands_in: [&'static str; 2],
+    /// The test that holds it.
+    test: &'static str,
+    /// What a run says that fails for the right reason.
+    says: &'static str,
 }
 
-/// What is left when the owner was killed and its supervisor has done what it does.
-fn left_after_death(witness: &mut Witness) -> usize {
-    let supervisor = witness.supervisor();
-    assert!(lives(supervisor));
-    witness.kill();
-    until("the supervisor has done its work", || !lives(supervisor));
-    witness.living().len()
-}
+const ROWS: &[Row] = &[
+    Row {
+        mechanism: "launcher",
+        stands_in: ["cookie", "cookie,owner-pidfd"],
+        test: "calls::the_owner_is_killed_at_each_call",
+        says: "survivors",
+    },
+    Row {
+        mechanism: "cookie",
+        stands_in: ["", ""],
+        test: "deaths::what_left_its_group",
+        says: "survivors",
+    },
+    Row {
+        mechanism: "owner-pidfd",
+        stands_in: ["-", "close-in-fork"],
+        test: "deaths::a_fork_that_holds_everything_open",
+        says: "survivors",
+    },
+    Row {
+        mechanism: "close-in-fork",
+        stands_in: ["", "owner-pidfd"],
+        test: "deaths::a_fork_that_holds_everything_open",
+        says: "survivors",
+    },
+    Row {
+        mechanism: "replay",
+        stands_in: ["cookie", "cookie"],
+        test: "supervisors::the_supervisor_is_killed",
+        says: "survivors",
+    },
+    Row {
+        mechanism: "cont",
+        stands_in: ["", ""],
+        test: "deaths::what_is_stopped_can_end_in_its_own_way",
+        says: "survivors",
+    },
+    Row {
+        mechanism: "identity",
+        stands_in: ["", ""],
+        test: "numbers::a_number_that_was_given_again",
+        says: "a stranger",
+    },
+    Row {
+        mechanism: "ledger-lock",
+        stands_in: ["", ""],
+        test: "ledger::rows_and_compactions_at_once",
+        says: "rows are lost",
+    },
+];
 
-#[test]
-fn without_the_mark_what_left_its_group_lives_on() {
+/// Runs the rows of one mechanism. A tier in which nothing stands in is tested without anything off by
+/// the suite itself.
+fn check(mechanism: &str) {
+    let row = ROWS.iter().find(|row| row.mechanism == mechanism);
+    let row = row.expect("a row");
     for tier in tiers() {
-        for (mechanisms, left) in [("", 0), ("cookie", 1)] {
-            let mut witness = without(&tier, mechanisms);
-            witness.number("spawn setsid sleep 1000 & wait");
-            // It has left the group when it has become its program.
-            until("both live", || {
-                let living = witness.living();
-                living.len() == 2 && living.iter().any(|pid| runs(*pid, "sleep"))
-            });
-            assert_eq!(
-                left_after_death(&mut witness),
-                left,
-                "{tier} without {mechanisms}"
-            );
+        let stands_in = row.stands_in[usize::from(!is_shell(&tier))];
+        if stands_in == "-" {
+            continue;
         }
-    }
-}
-
-#[test]
-fn without_replay_a_new_supervisor_knows_nobody() {
-    for tier in tiers() {
-        for (mechanisms, left) in [("cookie", 0), ("replay,cookie", 1)] {
-            let mut witness = without(&tier, mechanisms);
-            let child = witness.number("spawn exec sleep 1000");
-            until_runs(child, "sleep");
-            let first = witness.supervisor();
-            kill(first, libc::SIGKILL);
-            until("another supervisor", || {
-                ![0, first].contains(&witness.supervisor())
-            });
-            assert_eq!(
-                left_after_death(&mut witness),
-                left,
-                "{tier} without {mechanisms}"
-            );
+        if !stands_in.is_empty() {
+            let (passed, said) = run(row, &tier, stands_in);
+            assert!(passed, "{tier}: {} without {stands_in}: {said}", row.test);
         }
-    }
-}
-
-#[test]
-fn without_the_second_signal_what_is_stopped_says_nothing() {
-    let path = std::env::temp_dir().join(format!("owned-sabotage-{}", std::process::id()));
-    for tier in tiers() {
-        let mut witness = without(&tier, "cont");
-        let text = crate::deaths::says_good_bye(&path);
-        witness.number(&format!("spawn {text}"));
-        until("it is stopped", || {
-            witness
-                .living()
-                .into_iter()
-                .any(|pid| state(pid) == Some('T'))
-        });
-        assert_eq!(
-            left_after_death(&mut witness),
-            0,
-            "it is killed all the same"
+        let off = format!("{stands_in},{mechanism}");
+        let (passed, said) = run(row, &tier, &off);
+        assert!(
+            !passed && said.contains(row.says),
+            "{tier}: {} must fail without {off}, and say `{}`: {said}",
+            row.test,
+            row.says
         );
-        assert!(!path.exists(), "{tier}: it went on although nobody said so");
+        println!("without {mechanism}, {tier}: {} fails", row.test);
+        // The ledger is the same in every tier.
+        if mechanism == "ledger-lock" {
+            break;
+        }
     }
 }
 
-#[test]
-fn without_closing_in_forks_a_fork_hides_the_death() {
-    for tier in tiers() {
-        // The native supervisor watches the owner too: only without both is it deceived.
-        let mechanisms = if is_shell(&tier) {
-            "close-in-fork"
-        } else {
-            "close-in-fork,owner-pidfd"
-        };
-        let mut witness = without(&tier, mechanisms);
-        let child = witness.number("spawn exec sleep 1000");
-        until_runs(child, "sleep");
-        let fork = witness.number("fork");
-        witness.kill();
-        let killed = Instant::now();
-        until("time enough for an end", || {
-            killed.elapsed() > Duration::from_secs(1)
-        });
-        assert!(lives(child), "{tier} without {mechanisms}");
-        kill(fork, libc::SIGKILL);
-        witness.until_only(&[]);
-        if !is_shell(&tier) {
-            let mut witness = without(&tier, "close-in-fork");
-            witness.number("spawn exec sleep 1000");
-            let fork = witness.number("fork");
-            witness.kill();
-            witness.until_only(&[fork]);
-        }
+/// Runs the named test in one tier without some mechanisms: whether it passed, and what it said.
+fn run(row: &Row, tier: &str, off: &str) -> (bool, String) {
+    let mut command = one_test(row.test);
+    command.env("SPAWN_OWNED_SABOTAGE", off);
+    command.env("TIER", tier);
+    // What lives for so long after an owner's death, lives on.
+    if off.split(',').any(|name| name == row.mechanism) {
+        command.env("PATIENCE", "4");
     }
+    let output = command.output().expect("this program");
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said).into_owned();
+    assert!(
+        said.contains("running 1 test"),
+        "there is no test {}",
+        row.test
+    );
+    (output.status.success(), said)
+}
+
+macro_rules! each {
+    ($($name:ident $mechanism:literal)*) => {
+        $(#[test] fn $name() { check($mechanism); })*
+
+        #[test]
+        fn every_row_is_run() {
+            let rows: Vec<&str> = ROWS.iter().map(|row| row.mechanism).collect();
+            assert_eq!(rows, [$($mechanism),*]);
+        }
+    };
+}
+
+each! {
+    launcher "launcher"
+    cookie "cookie"
+    owner_pidfd "owner-pidfd"
+    close_in_fork "close-in-fork"
+    replay "replay"
+    cont "cont"
+    identity "identity"
+    ledger_lock "ledger-lock"
 }

@@ -7,6 +7,7 @@ own line to it, and only then becomes the program.
 ``os.posix_spawn``, since a descriptor can be given another number there: a shell names one digit only.
 """
 
+import contextlib
 import os
 import pkgutil
 import signal
@@ -14,7 +15,7 @@ import stat
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 from .process import VARIABLE
-from .streams import DEVNULL, Streams, close_all, lifted_pipe
+from .streams import DEVNULL, PIPE, Streams, close_all, lifted_pipe
 
 Text = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 
@@ -23,10 +24,13 @@ LAUNCHER = pkgutil.get_data(__package__, "launcher.sh") or b""
 SUPERVISOR = pkgutil.get_data(__package__, "supervisor.sh") or b""
 #: Said before the launcher where a child has a folder: ``posix_spawn`` cannot.
 _FOLDER = b'cd -P "$1" || exit 126\nshift\n'
-#: What a shell sets by itself, and a program must not have that did not get it.
-_SHELLS_OWN = (b"PWD", b"OLDPWD", b"SHLVL", b"_")
-#: What a shell takes for itself, so that it does not pass it on as it was.
-_SHELLS_WORDS = (b"IFS", b"OPTIND", b"PPID", b"PS1", b"PS2", b"PS4", b"LINENO", b"UID", b"EUID")
+#: What a shell, or the launcher in it, sets although nobody gave it.
+_SET_BY_SHELLS = tuple(b"_ _o_ _o_start OLDPWD PATH PWD SHLVL".split())
+#: What a shell changes or drops, beside its own ``BASH…``: found by trying with dash, bash and busybox.
+_CHANGED_BY_SHELLS = frozenset(
+    b"""_ _o_ _o_start COMP_WORDBREAKS EPOCHREALTIME EPOCHSECONDS EUID HISTCMD IFS LINENO OLDPWD OPTERR OPTIND
+    POSIXLY_CORRECT PPID PS1 PS2 PS4 PWD RANDOM SHELLOPTS SHLVL SRANDOM UID""".split()
+)
 #: Meant for others than a supervisor: it starts with these blocked, and ignores them.
 _FOR_OTHERS = [signal.Signals[f"SIG{name}"] for name in "HUP INT QUIT PIPE TERM TSTP TTIN TTOU".split()]
 #: Python ignores these; a program expects them.
@@ -37,6 +41,8 @@ class Program(NamedTuple):
     """A program to start, looked up before anything is started, so that the error is the caller's."""
 
     path: bytes
+    #: What it is started by: the path, or the bare name where that is found again in the child's ``PATH``.
+    name: bytes
     arguments: List[bytes]
     environment: Dict[bytes, bytes]
     folder: Optional[bytes]
@@ -54,8 +60,10 @@ def prepare(argv: Union[Text, Sequence[Text]], cwd: Optional[Text], env: Optiona
     folder = None if cwd is None else os.path.join(os.getcwdb(), os.fsencode(cwd))
     if folder is not None and not os.path.isdir(folder):
         raise FileNotFoundError(2, "No such folder to start in", os.fsdecode(folder))
-    path = _find(os.fsencode(words[0]), environment, folder)
-    return Program(path, [os.fsencode(word) for word in words[1:]], environment, folder)
+    name = os.fsencode(words[0])
+    path = _find(name, environment, folder)
+    found_again = b"/" not in name and all(map(os.path.isabs, environment.get(b"PATH", b"").split(b":")))
+    return Program(path, name if found_again else path, [os.fsencode(word) for word in words[1:]], environment, folder)
 
 
 def _find(name: bytes, environment: Dict[bytes, bytes], folder: Optional[bytes]) -> bytes:
@@ -95,15 +103,15 @@ def launch(program: Program, streams: Streams, passed: Sequence[int], mark: byte
     if spare is None:
         raise ValueError("the descriptors 3 to 9 are all passed on to the child; one must be left for the launcher")
     environment = dict(program.environment)
-    foreign = [name for name in _SHELLS_OWN if name not in environment]
-    moved = (b"PWD", b"OLDPWD") if program.folder is not None else ()
-    lost = [name + b"=" + value for name, value in environment.items() if _lost_in_a_shell(name) or name in moved]
     arguments: List[bytes] = [b"sh", b"-c", LAUNCHER, b"sh"]
     if program.folder is not None:
         arguments = [b"sh", b"-c", _FOLDER + LAUNCHER, b"sh", program.folder]
-    arguments += [b"%d" % os.getpid(), b"%d" % spare, b" ".join(foreign)]
-    arguments += [b"/usr/bin/env", *lost] if lost else []
-    arguments += [program.path, *program.arguments]
+    # Nothing, in the place of the file by which a control group is entered: that is the crate's.
+    arguments += [b"%d" % os.getpid(), b"%d" % spare, b""]
+    # In a name with `=` the next program would see a variable: there, what the shell leaves has to do.
+    if b"=" not in program.path:
+        arguments += _environment_arguments(environment)
+    arguments += [program.name, *program.arguments]
     environment[VARIABLE.encode()] = mark
     places = [*streams.places, *((fd, fd) for fd in passed), (line, spare)]
     signals: Any = {"setsigmask": [], "setsigdef": _EXPECTED}
@@ -111,30 +119,45 @@ def launch(program: Program, streams: Streams, passed: Sequence[int], mark: byte
     return os.posix_spawn(shell, arguments, environment, file_actions=_actions(places), setpgroup=0, **signals)
 
 
-def _lost_in_a_shell(name: bytes) -> bool:
+def _environment_arguments(environment: Mapping[bytes, bytes]) -> List[bytes]:
+    """A call of ``env`` that makes the environment what it was before a shell had it."""
+    arguments = [b"/usr/bin/env"]
+    for name in _SET_BY_SHELLS:
+        arguments += [b"-u", name] if name not in environment else []
+    return [*arguments, b"--", *(b"%s=%s" % item for item in environment.items() if _changed_by_a_shell(item[0]))]
+
+
+def _changed_by_a_shell(name: bytes) -> bool:
     """Whether a shell would drop or change the variable: then ``env`` sets it, right before the program."""
     plain = name.replace(b"_", b"a").isalnum() and not name[:1].isdigit()
-    return not plain or name in _SHELLS_WORDS
+    return not plain or name.startswith(b"BASH") or name in _CHANGED_BY_SHELLS
 
 
-def start_supervisor(shell: str, token: str, grace: float, read: int) -> int:
-    """Starts the script with the lifeline's read end, in a session, folder and environment of its own."""
+def start_supervisor(shell: str, token: str, grace: float, read: int) -> Tuple[int, int]:
+    """Starts the script with the lifeline's read end, in a session, folder and environment of its own.
+    Its pid, and the descriptor on which it says that it works."""
     arguments = ["sh", "-s", token, f"{-int(-grace // 1)}", f"{os.getpgrp()}"]
     environment = {"LC_ALL": "C", "PATH": "/usr/bin:/bin:/usr/sbin:/sbin:/run/current-system/sw/bin"}
     script, ours = lifted_pipe()
-    streams = Streams(script, DEVNULL, DEVNULL)
+    streams = Streams(script, PIPE, DEVNULL)
     try:
         actions = _actions([*streams.places, (read, 3)])
         signals: Any = {"setsigmask": _FOR_OTHERS, "setsigdef": _EXPECTED}
         # detached-spawn: the supervisor must outlive its owner, and ends itself when that has ended
         pid = os.posix_spawn(shell, arguments, environment, file_actions=actions, setsid=True, **signals)
-        os.write(ours, SUPERVISOR)  # Less than a pipe holds: nobody is waited for.
-    except BrokenPipeError:
-        pass  # A reader that is gone is seen by the watcher, which says why.
+    except BaseException:
+        close_all(filter(None, streams.ends))
+        raise
+    else:
+        # Less than a pipe holds: nobody is waited for. A reader that is gone says nothing, and is seen by that.
+        with contextlib.suppress(BrokenPipeError):
+            os.write(ours, SUPERVISOR)
+        word = streams.ends[1]
+        assert word is not None
+        return pid, word
     finally:
         streams.close()
         close_all((script, ours))
-    return pid
 
 
 def _actions(places: List[Tuple[int, int]]) -> List[Tuple[int, ...]]:

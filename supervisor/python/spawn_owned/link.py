@@ -22,7 +22,7 @@ class Link:
         read, self.line = lifted_pipe()
         try:
             os.set_blocking(self.line, False)
-            self.supervisor = start_supervisor(shell, token, grace, read)
+            self.supervisor, word = start_supervisor(shell, token, grace, read)
         except BaseException:
             self.close()
             raise
@@ -30,6 +30,8 @@ class Link:
             os.close(read)
         self.since = time.monotonic()
         self.tell(lines, PATIENCE)
+        #: Whether it ended before it said that it works: nothing may be started for it to protect.
+        self.stillborn = _ended_at_once(word)
 
     def tell(self, lines: str, patience: float = 0.0) -> None:
         """Writes lines to the supervisor. One that does not read is ended: its end is seen by the
@@ -54,6 +56,17 @@ class Link:
         if self.line >= 0:
             close_all((self.line,))
             self.line = -1
+
+
+def _ended_at_once(word: int) -> bool:
+    """Whether a supervisor closed its output without a word; takes the descriptor. One that says nothing
+    for long is slow, not broken: its end is seen later."""
+    try:
+        said = select.poll()
+        said.register(word, select.POLLIN)
+        return bool(said.poll(PATIENCE * 1000)) and not os.read(word, 8)
+    finally:
+        os.close(word)
 
 
 def await_end(pid: int, limit: float) -> Optional[int]:

@@ -7,12 +7,11 @@ from pathlib import Path
 from subprocess import Popen
 from typing import Any, Deque, Dict, List, Optional, Set, Tuple
 
-from . import forks, process, reap, streams
+from . import forks, process, reap, streams, watch
 from .errors import Unprotected
 from .ledger import Ledger
 from .link import Link, await_end
 from .process import Marks
-from .watch import Watcher
 
 #: After how long a new supervisor is tried where there was none to be had, in seconds.
 RETRY = 60.0
@@ -43,7 +42,7 @@ class Shared:
         self.unreaped: Deque[int] = collections.deque()
         self.detached: List["Popen[Any]"] = []
         self.link: Optional[Link] = None
-        self.watcher: Optional[Watcher] = None
+        self.watcher: Optional[watch.Watcher] = None
         self.unprotected: Optional[Tuple[str, float]] = None
         #: When supervisors were started again.
         self.restarts: Deque[float] = collections.deque()
@@ -84,7 +83,7 @@ class Shared:
     def go_on(self) -> None:
         """The fork is over."""
         if self.link and not self.watcher and not forks.resting():
-            self.watcher = Watcher.start(self)
+            self.watcher = watch.Watcher.start(self)
 
     def forget(self) -> None:
         """This is the forked child: nothing of its parent's is its own."""
@@ -101,11 +100,16 @@ class Shared:
         if self.link is None:
             if self.unprotected and time.monotonic() - self.unprotected[1] < RETRY:
                 raise Unprotected(self.unprotected[0])
+            self.unprotected = None
             try:
                 self.start_supervisor()
             except OSError as error:
                 raise Unprotected(f"cannot start the supervisor `{self.shell}`: {error}") from error
-            self.unprotected = None
+            # One that ends at once protects nothing, and is seen before a child is started for it.
+            while self.link and self.link.stillborn:
+                watch.replace(self)
+            if self.unprotected:
+                raise Unprotected(self.unprotected[0])
         self.go_on()
         assert self.link
         return self.link

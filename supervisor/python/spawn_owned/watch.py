@@ -94,39 +94,9 @@ class Watcher:
                 shared.ledger.child("release", pid, covered.start, how="empty")
 
     def _supervisor_ended(self, link: Link) -> None:
-        """The supervisor is gone: starts another, or says that there is none."""
-        shared = self._shared
         with forks.STATE:
-            if shared.link is not link:
-                return
-            shared.link = None
-            link.close()
-            status = await_end(link.supervisor, 1)
-            why = self._why_not_again(link, status, time.monotonic())
-            if why is None:
-                try:
-                    shared.start_supervisor()
-                    shared.restarted += 1
-                except OSError as error:
-                    why = f"cannot start the supervisor `{shared.shell}` again: {error}"
-            if why is not None:
-                shared.unprotected = (why, time.monotonic())
-                shared.ledger.add("unprotected", why=why)
-
-    def _why_not_again(self, link: Link, status: Optional[int], now: float) -> Optional[str]:
-        lived = now - link.since
-        if status is not None and os.WIFEXITED(status) and lived < STILLBORN:
-            return (
-                f"the supervisor `{self._shared.shell}` exited by itself with status {os.WEXITSTATUS(status)}, "
-                f"{lived * 1000:.0f} ms after its start; it is not started again"
-            )
-        restarts = self._shared.restarts
-        while restarts and now - restarts[0] >= WINDOW:
-            restarts.popleft()
-        if len(restarts) >= RESTARTS:
-            return f"the supervisor was killed {RESTARTS + 1} times in {WINDOW:.0f} seconds"
-        restarts.append(now)
-        return None
+            if self._shared.link is link:
+                replace(self._shared)
 
     def _stop_if_idle(self) -> None:
         """Lets the supervisor go when nothing was covered for long enough and nothing carries our mark.
@@ -152,3 +122,37 @@ class Watcher:
     def _is_idle(self) -> bool:
         shared = self._shared
         return not shared.groups and time.monotonic() - shared.empty_since >= shared.idle
+
+
+def replace(shared: "Shared") -> None:
+    """The supervisor is gone: starts another, or says that there is none. Under the lock."""
+    link, shared.link = shared.link, None
+    if link is None:
+        return
+    link.close()
+    status = await_end(link.supervisor, 1)
+    why = _why_not_again(shared, link, status, time.monotonic())
+    if why is None:
+        try:
+            shared.start_supervisor()
+            shared.restarted += 1
+        except OSError as error:
+            why = f"cannot start the supervisor `{shared.shell}` again: {error}"
+    if why is not None:
+        shared.unprotected = (why, time.monotonic())
+        shared.ledger.add("unprotected", why=why)
+
+
+def _why_not_again(shared: "Shared", link: Link, status: Optional[int], now: float) -> Optional[str]:
+    lived = now - link.since
+    if status is not None and os.WIFEXITED(status) and lived < STILLBORN:
+        return (
+            f"the supervisor `{shared.shell}` exited by itself with status {os.WEXITSTATUS(status)}, "
+            f"{lived * 1000:.0f} ms after its start; it is not started again"
+        )
+    while shared.restarts and now - shared.restarts[0] >= WINDOW:
+        shared.restarts.popleft()
+    if len(shared.restarts) >= RESTARTS:
+        return f"the supervisor was killed {RESTARTS + 1} times in {WINDOW:.0f} seconds"
+    shared.restarts.append(now)
+    return None

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from spawn_owned import NoReason, Owner, process, reason
 
-from .witness import FOLDER, TestCase, lives, until
+from .witness import FOLDER, TestCase, lives, runs, until
 
 
 class Detached(TestCase):
@@ -17,9 +17,11 @@ class Detached(TestCase):
             # The owner is itself below another, whose mark must go too.
             owner = self.owner(LEDGER=str(path), SPAWN_OWNED="0123456789abcdef0123456789abcdef.1:")
             owned = owner.number("spawn exec sleep 1000")
+            until("it has become its program", lambda: runs(owned, "sleep"))
             self.assertIn(b"SPAWN_OWNED=0123456789abcdef0123456789abcdef.1:", process.environment(owned))
             detached = owner.number("detach exec sleep 1000")
-            self.assertNotIn(b"SPAWN_OWNED", process.environment(detached))
+            until("it has become its program", lambda: runs(detached, "sleep"))
+            self.assertNotIn(b"SPAWN_OWNED=", process.environment(detached))
             self.assertEqual(os.getsid(detached), detached)
             owner.kill()
             self.until_only(detached)

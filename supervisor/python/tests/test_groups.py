@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import unittest
 
 from spawn_owned import Owner, Refusal, Refused, process
@@ -46,6 +47,10 @@ class Groups(TestCase):
         older = subprocess.Popen(["sleep", "1000"], env=self.environment, start_new_session=True)
         self.addCleanup(older.wait)
         self.addCleanup(older.kill)
+        # Starts are told in ticks: in the same one, neither is older.
+        ticks = os.sysconf("SC_CLK_TCK")
+        start = process.start_of(older.pid)
+        until("a tick has passed", lambda: int(time.clock_gettime(time.CLOCK_BOOTTIME) * ticks) > start)
         code = (
             "import os, spawn_owned, sys\n"
             "owner = spawn_owned.Owner(ledger=None)\n"

@@ -50,6 +50,16 @@ pub(crate) fn reap(pid: Pid) -> io::Result<Option<ExitStatus>> {
     wait(pid.get(), libc::WNOHANG).map(|ended| ended.map(|(_, status)| status))
 }
 
+/// Whether this process has no children at all, not even ended ones. For the parent of all that is
+/// orphaned below it, that is the proof that nothing is left.
+pub(crate) fn childless() -> bool {
+    let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
+    let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    // SAFETY: `info` has room for the answer, which nobody reads.
+    let result = unsafe { libc::waitid(libc::P_ALL, 0, info.as_mut_ptr(), flags) };
+    result < 0 && io::Error::last_os_error().raw_os_error() == Some(libc::ECHILD)
+}
+
 /// Reaps any child, waiting for one if `wait` says so. No children at all is an error (`ECHILD`).
 /// Stopped children are reported too.
 pub(crate) fn reap_any(wait_for: bool) -> io::Result<Option<(i32, ExitStatus)>> {

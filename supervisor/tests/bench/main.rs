@@ -1,7 +1,10 @@
 //! `cargo bench -p spawn-owned`: what protection costs, as ratios in one run on one machine.
 //!
 //! Spawn: an owned child that ends at once, against a plain one. Death: from the kill of an owner to the
-//! `SIGTERM` in its child, against the kernel's own signal at a parent's death.
+//! `SIGTERM` in its child, against the kernel's own signal at a parent's death. Then what a supervisor
+//! needs while nothing happens, and how soon another knows all that one knew which was killed.
+//!
+//! `OWNER_MB=1024` is how much memory the large owner has; `GROUPS=1000` how many groups are replayed.
 #![expect(
     clippy::expect_used,
     clippy::print_stdout,
@@ -10,6 +13,9 @@
     clippy::zombie_processes,
     reason = "a program that measures, and fails where it stands"
 )]
+
+mod idle;
+mod replay;
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
@@ -35,6 +41,32 @@ fn main() {
     let tiers: Vec<String> = tiers
         .chain([env!("CARGO_BIN_EXE_owned").to_owned()])
         .collect();
+    all_spawns(&tiers);
+    let large = number("OWNER_MB", 1024);
+    println!("the same from an owner of {large} MB");
+    // Written to, so that it is there.
+    let memory = std::hint::black_box(vec![1_u8; large << 20]);
+    all_spawns(&tiers);
+    drop(memory);
+    println!(
+        "kill of the owner to TERM in the child, {ROUNDS} rounds, microseconds: p50, p99, ratio of p50"
+    );
+    let kernel = deaths("kernel");
+    row("PDEATHSIG", kernel, kernel);
+    for tier in &tiers {
+        row(tier, deaths(tier), kernel);
+    }
+    idle::print(&tiers);
+    replay::print(&tiers, number("GROUPS", 1000));
+}
+
+/// A number from the environment.
+fn number(name: &str, otherwise: usize) -> usize {
+    let text = std::env::var(name).ok();
+    text.map_or(otherwise, |text| text.parse().expect("a number"))
+}
+
+fn all_spawns(tiers: &[String]) {
     println!("spawn and wait of `true`, {ROUNDS} rounds, microseconds: p50, p99, ratio of p50");
     let plain = spawns(|| {
         Command::new("/bin/true")
@@ -44,7 +76,7 @@ fn main() {
             .expect("a child");
     });
     row("plain", plain, plain);
-    for tier in &tiers {
+    for tier in tiers {
         let owner = build(tier);
         let figures = spawns(|| {
             let child = owner.spawn_owned(spawn_owned::Command::new("/bin/true"), "a measurement");
@@ -52,14 +84,14 @@ fn main() {
         });
         row(tier, figures, plain);
     }
-    println!(
-        "kill of the owner to TERM in the child, {ROUNDS} rounds, microseconds: p50, p99, ratio of p50"
-    );
-    let kernel = deaths("kernel");
-    row("PDEATHSIG", kernel, kernel);
-    for tier in &tiers {
-        row(tier, deaths(tier), kernel);
-    }
+    let owned = env!("CARGO_BIN_EXE_owned");
+    let run = spawns(|| {
+        let status = Command::new(owned)
+            .args(["run", "--", "/bin/true"])
+            .status();
+        status.expect("owned");
+    });
+    row("owned run", run, plain);
 }
 
 fn build(tier: &str) -> Owner {

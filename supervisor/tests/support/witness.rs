@@ -159,7 +159,7 @@ impl Witness {
     pub(crate) fn until_only(&self, but: &[i32]) {
         let mut but = but.to_vec();
         but.sort_unstable();
-        let end = Instant::now() + DEADLINE;
+        let end = Instant::now() + patience();
         loop {
             let living = self.living();
             if living == but {
@@ -190,6 +190,14 @@ impl Drop for Witness {
             }
         }
     }
+}
+
+/// How long survivors may take to go: less where a mechanism is turned off, and they will not.
+fn patience() -> Duration {
+    let seconds = std::env::var("PATIENCE").ok();
+    seconds.map_or(DEADLINE, |text| {
+        Duration::from_secs(text.parse().expect("seconds"))
+    })
 }
 
 /// Looks again until it is so, and fails after a deadline.
@@ -255,7 +263,8 @@ pub(crate) fn state(pid: i32) -> Option<char> {
     stat.rsplit(") ").next()?.chars().next()
 }
 
-fn describe(pids: &[i32]) -> String {
+/// Processes with their command lines, for people.
+pub(crate) fn describe(pids: &[i32]) -> String {
     let of = |pid: &i32| {
         let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         format!("{pid} `{}`", line.replace('\0', " "))

@@ -1,0 +1,203 @@
+//! Kills at each system call of a start: of the owner, of its launcher, of its supervisor.
+//!
+//! A run of the same call counts as one. By default each tier takes some of the calls, others in each
+//! tier; `CHECK_ALL=1` takes all of them.
+
+use std::time::Duration;
+
+use crate::trace::{Call, Traced};
+use crate::witness::{Witness, carrying, lives, tiers, until, until_runs};
+
+/// Which of the calls of a start a kill is to fall on.
+struct Steps {
+    at: usize,
+    seen: usize,
+    last: Option<u64>,
+}
+
+impl Steps {
+    fn to(at: usize) -> Self {
+        Self {
+            at,
+            seen: 0,
+            last: None,
+        }
+    }
+
+    /// Whether this is the call to kill at.
+    fn reached(&mut self, call: Call) -> bool {
+        if self.last.replace(call.number) != Some(call.number) {
+            self.seen += 1;
+        }
+        self.seen > self.at
+    }
+}
+
+/// Tries `kill_at` with 0, 1, 2 … until it says that there was no such call; waits for the end of what
+/// each left, and says how many there were. By default only every `stride`th is tried.
+fn at_each_call(what: &str, stride: usize, mut kill_at: impl FnMut(&str, usize) -> Option<Kill>) {
+    let all = std::env::var("CHECK_ALL").is_ok();
+    let stride = if all { 1 } else { stride };
+    for (number, tier) in tiers().iter().enumerate() {
+        let (mut calls, mut killed) = (0, Vec::new());
+        for at in (number % stride..).step_by(stride) {
+            match kill_at(tier, at) {
+                Some(Kill::At(witness)) => killed.push((at, witness)),
+                Some(Kill::After) => break,
+                None => return,
+            }
+            calls = at;
+            // What others are still ending is waited for a few at a time.
+            if killed.len() > 5 {
+                left(tier, what, &mut killed);
+            }
+        }
+        left(tier, what, &mut killed);
+        println!(
+            "{tier}: {what} killed at {} of its {} calls: 0 survivors",
+            calls / stride + 1,
+            calls + 1
+        );
+    }
+}
+
+enum Kill {
+    At(Witness),
+    /// All that there was to see went by.
+    After,
+}
+
+fn left(tier: &str, what: &str, killed: &mut Vec<(usize, Witness)>) {
+    for (at, witness) in killed.drain(..) {
+        println!("{tier}: {what} was killed at call {at}");
+        witness.until_only(&[]);
+    }
+}
+
+const CHILD: &str = "program /bin/sleep 1000";
+/// The number of a stream to which an owner answers.
+const OUTPUT: u64 = 1;
+
+#[test]
+fn the_owner_is_killed_at_each_call() {
+    at_each_call("the owner", 4, |tier, at| {
+        let mut witness = Witness::new(tier);
+        witness.tell("status");
+        let traced = Traced::seize(witness.owner.id().cast_signed(), false)?;
+        witness.order(CHILD);
+        let mut steps = Steps::to(at);
+        while let Some(call) = traced.next_call() {
+            if call.number == WRITE && call.first == OUTPUT {
+                break;
+            }
+            if steps.reached(call) {
+                witness.kill();
+                return Some(Kill::At(witness));
+            }
+        }
+        traced.release();
+        Some(Kill::After)
+    });
+}
+
+#[test]
+fn the_owner_is_killed_at_each_call_of_the_launcher() {
+    at_each_call("the owner, by the launcher's calls,", 16, |tier, at| {
+        let mut witness = Witness::new(tier);
+        let first = witness.number(CHILD);
+        until_runs(first, "sleep");
+        let traced = Traced::seize(witness.owner.id().cast_signed(), true)?;
+        witness.order(CHILD);
+        let child = traced.next_child().expect("a launcher");
+        let mut steps = Steps::to(at);
+        while let Some(call) = child.next_call() {
+            if call.number == SLEEP {
+                break;
+            }
+            if steps.reached(call) {
+                witness.owner.kill().expect("a child");
+                child.release();
+                witness.kill();
+                return Some(Kill::At(witness));
+            }
+        }
+        child.release();
+        traced.release();
+        Some(Kill::After)
+    });
+}
+
+#[test]
+fn the_supervisor_is_killed_at_each_call_of_a_registration() {
+    at_each_call("the supervisor", 1, |tier, at| {
+        let mut witness = Witness::new(tier);
+        let first = witness.number(CHILD);
+        until_runs(first, "sleep");
+        let supervisor = witness.supervisor();
+        let traced = Traced::seize(supervisor, false)?;
+        witness.order(CHILD);
+        let mut steps = Steps::to(at);
+        // It stays in its last call when it has heard all there is to hear.
+        while let Ok(Some(call)) = traced.next_call_within(Some(Duration::from_millis(500))) {
+            if steps.reached(call) {
+                traced.kill();
+                let second: i32 = witness.answer().parse().expect("a child");
+                until("another supervisor", || {
+                    ![0, supervisor].contains(&witness.supervisor())
+                });
+                assert!(lives(first) && lives(second), "{tier}: call {at}");
+                witness.kill();
+                return Some(Kill::At(witness));
+            }
+        }
+        traced.kill();
+        Some(Kill::After)
+    });
+}
+
+/// The control: registered by its owner after its start, and without mark, a child is lost at each
+/// call between the two, and at no other.
+#[test]
+fn the_control_loses_between_start_and_registration() {
+    let tier = tiers()[0].clone();
+    let off = [("SPAWN_OWNED_SABOTAGE", "launcher,cookie")];
+    let mut lost = Vec::new();
+    for at in 0.. {
+        let mut witness = Witness::with(&tier, &off);
+        let first = witness.number(CHILD);
+        until_runs(first, "sleep");
+        let supervisor = witness.supervisor();
+        let Some(traced) = Traced::seize(witness.owner.id().cast_signed(), false) else {
+            return;
+        };
+        witness.order(CHILD);
+        let mut steps = Steps::to(at);
+        let mut over = true;
+        while let Some(call) = traced.next_call() {
+            if call.number == WRITE && call.first == OUTPUT {
+                break;
+            }
+            if steps.reached(call) {
+                over = false;
+                break;
+            }
+        }
+        witness.kill();
+        if over {
+            println!("lost at calls {lost:?} of {at}");
+            break;
+        }
+        until("the supervisor has done its work", || !lives(supervisor));
+        if !carrying(&witness.mark).is_empty() {
+            lost.push(at);
+        }
+    }
+    assert!(!lost.is_empty(), "the control loses nothing");
+    assert!(
+        lost.windows(2).all(|pair| pair[1] == pair[0] + 1),
+        "{lost:?}"
+    );
+}
+
+const WRITE: u64 = libc::SYS_write.cast_unsigned();
+const SLEEP: u64 = libc::SYS_clock_nanosleep.cast_unsigned();

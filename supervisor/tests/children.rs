@@ -1,0 +1,150 @@
+//! What a child is given, what its handle says, and what cannot be started.
+
+use crate::witness::{Witness, is_shell, state, tiers, until};
+
+#[test]
+fn handles() {
+    for tier in tiers() {
+        let mut witness = Witness::new(&tier);
+        let child = witness.number("spawn sleep 1000 & exit 7");
+        let answer = witness.tell(&format!("wait {child}"));
+        assert_eq!(
+            answer
+                .matches("Ok(ExitStatus(unix_wait_status(1792)))")
+                .count(),
+            2,
+            "{answer}"
+        );
+        until("what it left lives while the handle does", || {
+            witness.living().len() == 1
+        });
+        witness.tell(&format!("drop {child}"));
+        witness.until_only(&[]);
+        let child = witness
+            .number("spawn trap 'exit 5' TERM; setsid sleep 1000 & while :; do sleep 0.1; done");
+        until("it has started", || witness.living().len() >= 2);
+        let answer = witness.tell(&format!("stop {child}"));
+        assert!(answer.contains("1280"), "{answer}");
+        assert!(
+            witness.living().is_empty(),
+            "{tier}: stop returns when all of it is gone"
+        );
+        let child = witness.number("spawn exec sleep 1000");
+        witness.tell(&format!("drop {child}"));
+        assert!(witness.living().is_empty());
+        assert!(state(child).is_none(), "no zombie is left");
+        assert!(witness.tell("status").contains("[]"));
+    }
+}
+
+#[test]
+fn what_cannot_run_is_an_error_and_leaves_nothing() {
+    for tier in tiers() {
+        let mut witness = Witness::new(&tier);
+        for program in [
+            "/nowhere/at/all",
+            "no-such-program-anywhere",
+            "/etc/passwd",
+            "/",
+        ] {
+            let answer = witness.tell(&format!("program {program}"));
+            assert!(answer.contains("error Program"), "{answer}");
+        }
+        assert!(witness.tell("status").contains("[]"));
+    }
+}
+
+#[test]
+fn a_child_gets_what_it_was_given() {
+    for tier in tiers() {
+        let variables = [
+            ("a.b", "1 \n2"),
+            ("IFS", "x"),
+            ("start", "s"),
+            ("OWN", "a'b\"c $d"),
+        ];
+        let mut witness = Witness::with(&tier, &variables);
+        let answer = witness.tell("output tr '\\0' '\\n' < /proc/$$/environ");
+        for want in ["a.b=1 |2|", "IFS=x|", "start=s|", "OWN=a'b\"c $d|"] {
+            assert!(answer.contains(want), "{tier}: {want} in {answer}");
+        }
+        // The descriptors that any child gets here, and no lifeline.
+        let list = "exec ls /proc/self/fd";
+        let plain = std::process::Command::new("/bin/sh")
+            .args(["-c", list])
+            .output();
+        let plain = String::from_utf8_lossy(&plain.expect("a shell").stdout).replace('\n', "|");
+        assert_eq!(witness.tell(&format!("output {list}")), plain, "{tier}");
+        let answer = witness.tell("output cut -d' ' -f5 /proc/$$/stat; echo $$");
+        let words: Vec<&str> = answer.split('|').collect();
+        assert_eq!(words[0], words[1], "{tier}: it leads its group");
+    }
+}
+
+/// Its name and its environment, to the last byte: what the system would have given it without us.
+#[test]
+fn a_child_is_called_and_surrounded_as_was_asked() {
+    let some = [
+        ("_", "u"),
+        ("_o_", "mine"),
+        ("_o_start", "too"),
+        ("PATH", "/usr/bin:/bin"),
+        ("PWD", "/nowhere"),
+        ("OLDPWD", "x"),
+        ("SHLVL", "5"),
+        ("BASH", "b"),
+        ("SHELLOPTS", "s"),
+        ("PS1", ">"),
+        ("PPID", "1"),
+        ("OPTIND", "7"),
+        ("RANDOM", "4"),
+        ("A", "1"),
+        ("B.c", "2"),
+        ("EMPTY", ""),
+    ];
+    let no_path: &[(&str, &str)] = &[("A", "1")];
+    let only_path: &[(&str, &str)] = &[("PATH", "/usr/bin:/bin")];
+    for tier in tiers() {
+        let mut witness = Witness::new(&tier);
+        for variables in [&some[..], no_path, only_path] {
+            let given: Vec<String> = variables
+                .iter()
+                .map(|(name, value)| format!("{name}={value}"))
+                .collect();
+            let answer = witness.tell(&format!("surroundings {}", given.join(" ")));
+            let mut words: Vec<&str> = answer.split('|').filter(|word| !word.is_empty()).collect();
+            let name = words.remove(0);
+            let found: Vec<&str> = words
+                .iter()
+                .filter(|word| !word.starts_with("SPAWN_OWNED="))
+                .copied()
+                .collect();
+            let mut wanted = given.clone();
+            wanted.sort_unstable();
+            assert_eq!(found, wanted, "{tier}");
+            // Without `PATH` a shell has no other name for it than where it is.
+            let path = variables != no_path || !is_shell(&tier);
+            assert!(
+                if path {
+                    name == "cat"
+                } else {
+                    name.ends_with("/cat")
+                },
+                "{tier}: {name}"
+            );
+        }
+    }
+}
+
+#[test]
+fn threads_that_end_at_once() {
+    for tier in tiers() {
+        let mut witness = Witness::new(&tier);
+        assert_eq!(witness.tell("threads 8"), "64");
+        until("all have become their program", || {
+            witness.living().len() == 64
+        });
+        witness.kill();
+        witness.until_only(&[]);
+    }
+}
