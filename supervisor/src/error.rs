@@ -58,6 +58,20 @@ pub enum Error {
         /// What the system says.
         source: io::Error,
     },
+    /// A task is not known, not the only one, or not able to do what was asked.
+    Task {
+        /// What the task was called.
+        task: String,
+        /// What is wrong, to follow its name.
+        fault: String,
+    },
+    /// What is recorded of tasks cannot be read or written.
+    State {
+        /// The folder.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
     /// The system refused something that has no better name here.
     System {
         /// What was tried.
@@ -132,6 +146,10 @@ impl fmt::Display for Error {
             Self::Ledger { path, source } => {
                 write!(f, "cannot use the ledger {}: {source}", path.display())
             }
+            Self::Task { task, fault } => write!(f, "task `{task}`: {fault}"),
+            Self::State { path, source } => {
+                write!(f, "cannot use the records of tasks in {}: {source}", path.display())
+            }
             Self::System { tried, source } => write!(f, "cannot {tried}: {source}"),
         }
     }
@@ -143,6 +161,7 @@ impl std::error::Error for Error {
             Self::Program { source, .. }
             | Self::Spawn { source, .. }
             | Self::Ledger { source, .. }
+            | Self::State { source, .. }
             | Self::System { source, .. } => Some(source),
             _ => None,
         }

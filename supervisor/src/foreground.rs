@@ -245,15 +245,15 @@ fn marked(token: &str) -> Marked {
 }
 
 /// The command before its first step. Arguments: its path, its name, its arguments. Descriptor 3 says
-/// go; its end means that the keeper is gone.
-pub(crate) fn hold(arguments: &[OsString]) -> u8 {
+/// go; its end means that the keeper is gone. `ready` is what is left to do then.
+pub(crate) fn hold(arguments: &[OsString], ready: impl FnOnce()) -> u8 {
     let (Some(path), Some(mut go)) = (arguments.first(), sys::received(3)) else {
         return launch::NOT_FOUND;
     };
     if !matches!(std::io::Read::read(&mut go, &mut [0]), Ok(1)) {
         return launch::NOT_FOUND;
     }
-    launch::become_program(path, &arguments[1..], || ())
+    launch::become_program(path, &arguments[1..], ready)
 }
 
 /// The words of the front to the keeper, one a line.

@@ -171,37 +171,17 @@ impl Keeper {
             spared: &[sys::own_group()],
         });
         let limit = Instant::now() + KILLED;
+        let own = i32::try_from(std::process::id()).unwrap_or(0);
         // What has neither group nor mark has become a child of this process, or of one that has.
         loop {
-            let left = descendants();
+            let left = process::below(own, &[]);
             if left.is_empty() || Instant::now() > limit {
                 return;
             }
-            for pid in left {
+            for pid in left.into_iter().filter_map(Pid::new) {
                 let _ = sys::signal_process(pid, libc::SIGKILL);
             }
             let _ = sys::poll_one(None, Some(Duration::from_millis(2)));
         }
     }
-}
-
-/// Every process below this one that has not ended.
-fn descendants() -> Vec<Pid> {
-    let own = i32::try_from(std::process::id()).unwrap_or(0);
-    let all = process::all().filter_map(|pid| Some((pid, process::look(pid)?)));
-    let all: Vec<(i32, process::Process)> = all.collect();
-    let mut below = BTreeSet::from([own]);
-    let mut before = 0;
-    // Parents may stand behind their children in the list: as often as something new is found.
-    while below.len() > before {
-        before = below.len();
-        let found = all
-            .iter()
-            .filter(|(_, process)| below.contains(&process.parent));
-        below.extend(found.map(|(pid, _)| *pid).collect::<Vec<_>>());
-    }
-    let living = all
-        .iter()
-        .filter(|(pid, process)| !process.ended && *pid != own && below.contains(pid));
-    living.filter_map(|(pid, _)| Pid::new(*pid)).collect()
 }

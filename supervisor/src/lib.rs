@@ -43,10 +43,12 @@
 //! | `link`, `watch` | the lifeline, its supervisor, and what happens when that ends |
 //! | `supervise`, `supervisor.sh` | the two supervisors, one protocol; `owned supervise` |
 //! | `foreground`, `keeper` | `owned run`: a command that dies with its caller |
+//! | `tasks` | work in the background: [`tasks::Tasks`], its keeper, its record on disk |
 //! | `reap` | the end of a set of groups; the same for every occasion |
 //! | `cookie`, `process` | the mark; what the system says of a process |
 //! | `adopt` | which groups of others may be owned |
 //! | `ledger`, `sweep` | the record, and what follows from it after a double death |
+//! | `doctor` | what was orphaned on this machine, and whose it was |
 //! | `sys` | the C library; all `unsafe` is there |
 //!
 //! ## Invariants
@@ -87,6 +89,7 @@ mod adopt;
 mod command;
 mod cookie;
 mod detached;
+pub mod doctor;
 mod error;
 #[doc(hidden)]
 pub mod foreground;
@@ -105,6 +108,7 @@ mod shared;
 pub mod supervise;
 mod sweep;
 mod sys;
+pub mod tasks;
 #[cfg(feature = "tokio")]
 pub mod tokio;
 mod watch;
@@ -133,7 +137,9 @@ pub fn init() {
         std::process::exit(match role.to_str() {
             Some("launch") => launch::run(&rest).into(),
             Some("keep") => keeper::run(&rest).into(),
-            Some("hold") => foreground::hold(&rest).into(),
+            Some("hold") => foreground::hold(&rest, || ()).into(),
+            Some("task") => tasks::keep().into(),
+            Some("begin") => tasks::begin(&rest).into(),
             Some("supervise") => supervise::run(&rest).into(),
             _ => 2,
         });

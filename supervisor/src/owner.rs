@@ -321,6 +321,16 @@ impl Owner {
         })
     }
 
+    /// What launcher, supervisor and keepers are started from.
+    pub(crate) fn helper(&self) -> Result<Helper, Error> {
+        Ok(self.0.shared()?.helper.clone())
+    }
+
+    /// Where starts and ends are recorded.
+    pub(crate) fn ledger(&self) -> Result<Option<PathBuf>, Error> {
+        Ok(self.0.shared()?.config.ledger.clone())
+    }
+
     /// Ends what owners left that were killed together with their supervisors, as this owner's ledger
     /// tells it: only processes whose owner is provably dead, and which still are who they were.
     ///

@@ -64,6 +64,81 @@ pub(crate) fn all() -> impl Iterator<Item = i32> {
     entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
 }
 
+/// The numbers of all processes below `pid` that have not ended, without those of the groups in `spared`.
+pub(crate) fn below(pid: i32, spared: &[i32]) -> Vec<i32> {
+    let all = all().filter_map(|pid| Some((pid, look(pid)?)));
+    let all: Vec<(i32, Process)> = all.collect();
+    let mut below = std::collections::BTreeSet::from([pid]);
+    let mut before = 0;
+    // Parents may stand behind their children in the list: as often as something new is found.
+    while below.len() > before {
+        before = below.len();
+        let found = all
+            .iter()
+            .filter(|(_, process)| below.contains(&process.parent));
+        below.extend(found.map(|(pid, _)| *pid).collect::<Vec<_>>());
+    }
+    let living = all.iter().filter(|(other, process)| {
+        !process.ended && *other != pid && below.contains(other) && !spared.contains(&process.group)
+    });
+    living.map(|(pid, _)| *pid).collect()
+}
+
+/// The session of a process.
+pub(crate) fn session(pid: i32) -> Option<i32> {
+    field(pid, 3)?.parse().ok()
+}
+
+/// Seconds since 1970 at which a process started, from its start in ticks.
+pub(crate) fn started_at(start: u64) -> f64 {
+    let text = fs::read_to_string("/proc/stat").unwrap_or_default();
+    let boot = text
+        .lines()
+        .find_map(|line| line.strip_prefix("btime ")?.parse().ok());
+    #[expect(clippy::cast_precision_loss, reason = "a time for people")]
+    let since = start as f64 / 100.0;
+    boot.unwrap_or(0.0) + since
+}
+
+/// A field of `/proc/PID/stat`, counted from the one behind the name.
+fn field(pid: i32, at: usize) -> Option<String> {
+    let line = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let close = line.iter().rposition(|byte| *byte == b')')?;
+    let rest = std::str::from_utf8(line.get(close + 1..)?).ok()?;
+    rest.split_ascii_whitespace().nth(at).map(str::to_owned)
+}
+
+/// Whether a process is a fork that has not become another program: a subshell is one.
+pub(crate) fn forked_only(pid: i32) -> bool {
+    const PF_FORKNOEXEC: u64 = 0x40;
+    let flags = field(pid, 6).and_then(|flags| flags.parse::<u64>().ok());
+    flags.is_some_and(|flags| flags & PF_FORKNOEXEC != 0)
+}
+
+/// What a process has used: bytes of memory that are its own or shared in part (its resident set), and
+/// seconds of processor time.
+pub(crate) fn usage(pid: i32) -> Option<(u64, f64)> {
+    let number = |at: usize| -> Option<u64> { field(pid, at)?.parse().ok() };
+    let ticks = number(11)? + number(12)?;
+    let pages = number(21)?;
+    #[expect(clippy::cast_precision_loss, reason = "a time for people")]
+    let seconds = ticks as f64 / 100.0;
+    Some((pages * 4096, seconds))
+}
+
+/// The words that a process was started with.
+pub(crate) fn command_line(pid: i32) -> Vec<String> {
+    let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let line = line.strip_suffix(b"\0").unwrap_or(&line);
+    if line.is_empty() {
+        return Vec::new();
+    }
+    let words = line.split(|byte| *byte == 0);
+    words
+        .map(|word| String::from_utf8_lossy(word).into_owned())
+        .collect()
+}
+
 /// The environment that a process was started with; none if it may not be read.
 pub(crate) fn environment(pid: i32) -> Option<Vec<u8>> {
     fs::read(format!("/proc/{pid}/environ")).ok()

@@ -34,9 +34,10 @@ pub struct Swept {
 
 /// An owner as the rows tell it.
 #[derive(Default)]
-struct Left {
+pub(crate) struct Left {
     groups: BTreeMap<(i32, u64), Option<u64>>,
-    kept: BTreeSet<u64>,
+    /// The numbers of those that were handed back.
+    pub(crate) kept: BTreeSet<u64>,
 }
 
 /// Ends what dead owners left, as recorded in the ledger at `path`.
@@ -84,7 +85,7 @@ pub(crate) fn sweep(path: &Path, grace: Duration) -> Result<Swept, Error> {
 }
 
 /// What each dead owner had started and not seen the end of, by token.
-fn owners(rows: &[Value]) -> BTreeMap<String, Left> {
+pub(crate) fn owners(rows: &[Value]) -> BTreeMap<String, Left> {
     let mut owners: BTreeMap<String, Left> = BTreeMap::new();
     let mut living = BTreeMap::new();
     for row in rows {

@@ -12,6 +12,7 @@ mod descriptor;
 mod fork;
 mod signal;
 mod spawn;
+mod task;
 mod terminal;
 mod wait;
 
@@ -26,6 +27,10 @@ pub(crate) use signal::{
     signal_through,
 };
 pub(crate) use spawn::{Leads, Order, exec, spawn};
+pub(crate) use task::{
+    Raw, Ready, hold_keeper_signals, next_keeper_signal, open_terminal, poll_many, resize, size,
+    take_terminal,
+};
 pub(crate) use terminal::{foreground, give_terminal, hold_signals, next_signal, stop_here};
 pub(crate) use wait::{Peek, become_subreaper, childless, peek, reap, reap_any};
 

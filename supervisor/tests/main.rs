@@ -32,6 +32,7 @@ mod supervise;
 mod supervisors;
 #[path = "support/tables.rs"]
 mod tables;
+mod tasks;
 mod terminal;
 #[path = "support/trace.rs"]
 mod trace;

@@ -130,7 +130,7 @@ fn what_is_wrong_is_said_to_people() {
             Stdio::null(),
             vec!["--grace", "soon"],
             2,
-            "a number of seconds",
+            "no length of time",
         ),
     ];
     for (input, words, status, says) in refused {

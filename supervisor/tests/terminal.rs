@@ -8,14 +8,14 @@ use std::process::{Child, Command, Stdio};
 use crate::witness::{DEADLINE, kill, state};
 
 /// A shell at a terminal of its own, and what it has shown.
-struct Terminal {
+pub(crate) struct Terminal {
     ours: File,
     shell: Child,
     shown: String,
 }
 
 impl Terminal {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let (mut ours, mut theirs) = (0, 0);
         // SAFETY: both numbers are filled; nothing else is passed.
         let (ours, theirs) = unsafe {
@@ -52,12 +52,12 @@ impl Terminal {
         }
     }
 
-    fn write(&mut self, text: &str) {
+    pub(crate) fn write(&mut self, text: &str) {
         self.ours.write_all(text.as_bytes()).expect("a terminal");
     }
 
     /// Reads until the terminal has shown `text`, and forgets what came before.
-    fn until(&mut self, text: &str) {
+    pub(crate) fn until(&mut self, text: &str) {
         let end = std::time::Instant::now() + DEADLINE;
         while !self.shown.contains(text) {
             assert!(

@@ -1,0 +1,225 @@
+//! The state folder: one folder for each task, readable by its user alone, with `cat`, `jq` and `ls`.
+//!
+//! `task.json` is the record, `output.*` the log, `control` the keeper's socket, `notice.json` who has
+//! taken the notice of the end.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+
+use super::record::{Record, now};
+use super::state::State;
+use crate::error::Error;
+use crate::{cookie, ledger};
+
+/// Ended tasks beyond this number are forgotten, the oldest first.
+const KEPT: usize = 512;
+/// Ended tasks are forgotten after so many seconds: seven days.
+const KEPT_FOR: f64 = 7.0 * 86_400.0;
+/// An id may be shortened to so many digits.
+const SHORTEST: usize = 4;
+
+/// Where tasks are recorded. Every process of a user sees the same.
+#[derive(Clone, Debug)]
+pub struct Store {
+    folder: PathBuf,
+}
+
+impl Store {
+    /// The folder `$XDG_STATE_HOME/spawn-owned/tasks`, else `~/.local/state/spawn-owned/tasks`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::State`] for a user without a home, or if the folder cannot be made, or is another's.
+    pub fn open() -> Result<Self, Error> {
+        let ledger = ledger::default_path();
+        let folder = ledger
+            .as_deref()
+            .and_then(Path::parent)
+            .map(|folder| folder.join("tasks"));
+        let folder = folder.ok_or_else(|| Error::State {
+            path: PathBuf::from("$XDG_STATE_HOME"),
+            source: io::Error::new(io::ErrorKind::NotFound, "neither it nor HOME is set"),
+        })?;
+        Self::at(folder)
+    }
+
+    /// Another folder.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::State`] if it cannot be made, or others can write to it.
+    pub fn at(folder: impl Into<PathBuf>) -> Result<Self, Error> {
+        let folder = folder.into();
+        let failed = |source| Error::State {
+            path: folder.clone(),
+            source,
+        };
+        let folder = std::path::absolute(&folder).map_err(failed)?;
+        let mut builder = fs::DirBuilder::new();
+        builder
+            .recursive(true)
+            .mode(0o700)
+            .create(&folder)
+            .map_err(failed)?;
+        let data = folder.metadata().map_err(failed)?;
+        let own = crate::process::user(i32::try_from(std::process::id()).unwrap_or(0));
+        if data.mode() & 0o022 != 0 || own.is_some_and(|own| own != data.uid()) {
+            let fault = "others can write to it: it must be yours, with mode 0700";
+            return Err(failed(io::Error::new(
+                io::ErrorKind::PermissionDenied,
+                fault,
+            )));
+        }
+        Ok(Self { folder })
+    }
+
+    /// Where the folders of its tasks are.
+    pub fn path(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The folder of a task.
+    pub fn folder(&self, id: &str) -> PathBuf {
+        self.folder.join(id)
+    }
+
+    pub(crate) fn failed(&self, id: &str) -> impl FnOnce(io::Error) -> Error {
+        let path = self.folder(id);
+        move |source| Error::State { path, source }
+    }
+
+    /// Gives a task its id and its folder, which appears with the record in it.
+    pub(crate) fn create(&self, record: &mut Record) -> Result<PathBuf, Error> {
+        for _ in 0..100 {
+            let id = cookie::token().map_err(self.failed(""))?;
+            id.get(..8).unwrap_or(&id).clone_into(&mut record.id);
+            let new = self.folder.join(format!(".new.{id}"));
+            let made = fs::DirBuilder::new().mode(0o700).create(&new);
+            made.and_then(|()| record.write(&new))
+                .map_err(self.failed(&record.id))?;
+            let folder = self.folder(&record.id);
+            match fs::rename(&new, &folder) {
+                Ok(()) => return Ok(folder),
+                Err(error) => {
+                    let _ = fs::remove_dir_all(&new);
+                    let taken = [
+                        io::ErrorKind::DirectoryNotEmpty,
+                        io::ErrorKind::AlreadyExists,
+                    ];
+                    if !taken.contains(&error.kind()) {
+                        return Err(self.failed(&record.id)(error));
+                    }
+                }
+            }
+        }
+        let full = io::Error::new(io::ErrorKind::AlreadyExists, "no id is free");
+        Err(self.failed("")(full))
+    }
+
+    /// Every task, the oldest first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::State`] if the folder cannot be read. A task whose record cannot be read is left out.
+    pub fn list(&self) -> Result<Vec<Record>, Error> {
+        let entries = fs::read_dir(&self.folder).map_err(self.failed(""))?;
+        let folders = entries.filter_map(|entry| Some(entry.ok()?.path()));
+        let mut records: Vec<Record> = folders
+            .filter_map(|folder| Record::read(&folder).ok())
+            .collect();
+        records.retain(|record| self.folder(&record.id).is_dir());
+        records.sort_by(|a, b| {
+            a.created
+                .total_cmp(&b.created)
+                .then_with(|| a.id.cmp(&b.id))
+        });
+        Ok(records)
+    }
+
+    /// The task that `text` means: an id, its first digits (four at least), or a name. Of several with
+    /// one name the one that runs, if only one does, else the youngest.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Task`] if it means none or several.
+    pub fn find(&self, text: &str) -> Result<Record, Error> {
+        let plain = text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if plain && let Ok(record) = Record::read(&self.folder(text)) {
+            return Ok(record);
+        }
+        let all = self.list()?;
+        let fault = |fault: String| Error::Task {
+            task: text.to_owned(),
+            fault,
+        };
+        let named = |record: &&Record| record.name.as_deref() == Some(text);
+        let running: Vec<&Record> = all
+            .iter()
+            .filter(named)
+            .filter(|record| !record.state.is_final())
+            .collect();
+        match running.as_slice() {
+            [one] => return Ok((*one).clone()),
+            [] => {}
+            several => return Err(fault(ambiguous(several))),
+        }
+        if let Some(youngest) = all.iter().rev().find(named) {
+            return Ok(youngest.clone());
+        }
+        let begins = |record: &&Record| text.len() >= SHORTEST && record.id.starts_with(text);
+        match all.iter().filter(begins).collect::<Vec<_>>().as_slice() {
+            [one] => Ok((*one).clone()),
+            [] => Err(fault(
+                "there is no such task (`owned list` shows all)".to_owned(),
+            )),
+            several => Err(fault(ambiguous(several))),
+        }
+    }
+
+    /// Forgets what ended long ago, and the oldest of too many. Never what runs.
+    pub(crate) fn prune(&self) {
+        let Ok(all) = self.list() else { return };
+        let over: Vec<&Record> = all
+            .iter()
+            .filter(|record| record.state.is_final() && record.left.is_empty() && !record.is_kept())
+            .collect();
+        let old = |record: &Record| now() - record.ended.unwrap_or(record.created) > KEPT_FOR;
+        let many = over.len().saturating_sub(KEPT);
+        for (at, record) in over.into_iter().enumerate() {
+            if at < many || old(record) {
+                // What cannot be forgotten now is forgotten another time.
+                let _ = self.forget(&record.id);
+            }
+        }
+    }
+
+    /// Takes a task's folder away: out of sight at once, then file by file.
+    fn forget(&self, id: &str) -> io::Result<()> {
+        let aside = self.folder.join(format!(".old.{id}"));
+        fs::rename(self.folder(id), &aside)?;
+        fs::remove_dir_all(aside)
+    }
+
+    /// Forgets a task that has ended.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Task`] if it has not, [`Error::State`] if its folder cannot be removed.
+    pub fn remove(&self, record: &Record) -> Result<(), Error> {
+        if !record.state.is_final() || record.state != State::Lost && record.is_kept() {
+            let fault = "it has not ended: stop it first".to_owned();
+            return Err(Error::Task {
+                task: record.id.clone(),
+                fault,
+            });
+        }
+        self.forget(&record.id).map_err(self.failed(&record.id))
+    }
+}
+
+fn ambiguous(several: &[&Record]) -> String {
+    let ids: Vec<&str> = several.iter().map(|record| record.id.as_str()).collect();
+    format!("it means several: {}", ids.join(", "))
+}
