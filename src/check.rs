@@ -1,15 +1,21 @@
 //! One file through the whole linter: read, gather, judge by rule, join, justify. Pure.
 
+mod helpers;
+
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use crate::facts::outline::Outline;
 use crate::facts::tree::{Statement, Tree};
+use crate::justify::MARKER;
+use crate::policy::{Policy, allow};
 use crate::report::{
-    Date, FileReport, Finding, FindingId, Justification, Problem, ProblemId, Verdict,
+    Date, FileReport, Finding, FindingId, Justification, Origin, Problem, ProblemId, Verdict,
 };
 use crate::rules::{ALL, Certainty, Hit, Level, Rule, Way};
 use crate::source::{Language, Source, Span};
 use crate::{facts, justify};
+use helpers::Helpers;
 
 /// Which level each mechanism has in this run.
 #[derive(Clone, Debug, Default)]
@@ -35,8 +41,15 @@ impl Levels {
     }
 }
 
-/// Judges one file. Findings at level allow are in the result: a marker may speak of them.
-pub fn check(source: Source, levels: &Levels, today: Date) -> FileReport {
+/// Judges one file, whose path is as the configuration's folder sees it.
+pub fn check(source: Source, policy: &Policy, today: Date) -> FileReport {
+    let inside = source.path.clone();
+    check_inside(source, policy, today, Path::new(&inside))
+}
+
+/// Judges one file; `inside` is its path from the configuration's folder. Findings at level allow
+/// are in the result: a marker may speak of them.
+pub fn check_inside(source: Source, policy: &Policy, today: Date, inside: &Path) -> FileReport {
     let tree = match source.language {
         Language::Python => facts::python::read(&source),
         Language::Rust => facts::rust::read(&source),
@@ -45,8 +58,12 @@ pub fn check(source: Source, levels: &Levels, today: Date) -> FileReport {
     let hits = ALL
         .iter()
         .flat_map(|rule| (rule.check)(&facts).into_iter().map(|hit| (*rule, hit)));
-    let findings = join(&source, &tree, hits.collect(), levels);
-    let findings = justify::judge(&source, &tree, findings, today);
+    let mut hits: Vec<(&'static Rule, Hit)> = hits.collect();
+    let helpers = Helpers::new(&source, &facts, policy, inside);
+    helpers.apply(&mut hits);
+    let answered = helpers.answered();
+    let findings = join(&source, &tree, hits, policy);
+    let findings = justify::judge(&source, &tree, findings, &policy.terms, today);
     let problems = tree.fault.iter().map(|fault| Problem {
         id: ProblemId::UnparsedFile,
         path: source.path.clone(),
@@ -55,11 +72,34 @@ pub fn check(source: Source, levels: &Levels, today: Date) -> FileReport {
     });
     let problems = problems.collect();
     let comments = tree.comments.iter().map(|comment| comment.span).collect();
-    FileReport {
+    let mut file = FileReport {
         source,
         findings,
         problems,
         comments,
+        file: inside.to_owned(),
+    };
+    answer(&mut file.findings, &answered);
+    allow(&mut file, inside, &policy.allows, today);
+    file
+}
+
+/// What detaches in a helper whose callers are findings is accounted for by them.
+fn answer(findings: &mut [Finding], answered: &[(Span, String)]) {
+    for finding in findings {
+        let open = finding.verdict == Verdict::Unjustified;
+        let place = finding.place();
+        let body = answered.iter().find(|(body, _)| body.contains(place));
+        if let (true, FindingId::DetachingSpawn, Some((_, name))) = (open, finding.id, body) {
+            finding.verdict = Verdict::Allowed;
+            finding.justification = Some(Justification {
+                span: place,
+                reason: format!("each call of `{name}` gives its own reason (`detaching-calls`)"),
+                mechanisms: Vec::new(),
+                until: None,
+                origin: Origin::Configuration,
+            });
+        }
     }
 }
 
@@ -69,7 +109,7 @@ fn join(
     source: &Source,
     tree: &Tree,
     hits: Vec<(&'static Rule, Hit)>,
-    levels: &Levels,
+    policy: &Policy,
 ) -> Vec<Finding> {
     let mut acts: BTreeMap<Span, Vec<(&'static Rule, Hit)>> = BTreeMap::new();
     let mut told: BTreeMap<(Span, &'static str), Span> = BTreeMap::new();
@@ -85,7 +125,7 @@ fn join(
     let outline = Outline::new(tree);
     let mut findings: Vec<Finding> = acts
         .into_values()
-        .map(|hits| finding(source, &outline, &hits, levels))
+        .map(|hits| finding(source, &outline, &hits, policy))
         .collect();
     findings.sort_by_key(|finding| (finding.evidence.first().copied(), finding.id));
     findings
@@ -95,7 +135,7 @@ fn finding(
     source: &Source,
     outline: &Outline,
     hits: &[(&'static Rule, Hit)],
-    levels: &Levels,
+    policy: &Policy,
 ) -> Finding {
     let mut rules: Vec<&'static Rule> = Vec::new();
     let mut evidence: Vec<Span> = Vec::new();
@@ -120,7 +160,11 @@ fn finding(
         evidence.retain(|span| act.contains(*span));
     }
     let level = |(rule, hit): &(&'static Rule, Hit)| {
-        (levels.of(rule, hit.certainty), hit.certainty, rule.level)
+        (
+            policy.levels.of(rule, hit.certainty),
+            hit.certainty,
+            rule.level,
+        )
     };
     // The hit that decides: of the highest level, sure before unsure.
     let heaviest = hits.iter().max_by_key(|hit| level(hit));
@@ -140,8 +184,9 @@ fn finding(
             .map(|(_, hit)| message(source, hit))
             .unwrap_or_default(),
         help: heaviest
-            .map(|(rule, _)| rule.help.to_owned())
+            .map(|(rule, _)| rule.help.replace(MARKER, &policy.terms.marker))
             .unwrap_or_default(),
+        removable: None,
         justification: reason(hits),
         rules,
         evidence,
@@ -157,7 +202,7 @@ fn reason(hits: &[(&'static Rule, Hit)]) -> Option<Justification> {
         reason,
         mechanisms: Vec::new(),
         until: None,
-        argument: true,
+        origin: Origin::Argument,
     })
 }
 
@@ -235,6 +280,10 @@ fn survives(way: Way, certainty: Certainty) -> &'static str {
             "hands the work to the desktop or a running browser, which nothing that cleans up after the spawner ends"
         }
         (Way::Desktop, false) => "hand the work to the desktop or a running browser",
+        (Way::Declared, true) => {
+            "detaches, as `detaching-calls` of the configuration says: what it starts outlives the spawner"
+        }
+        (Way::Declared, false) => "start what outlives the spawner",
         (Way::Windows, true) => {
             "leaves the console, group or job on Windows: it survives the spawner's end"
         }

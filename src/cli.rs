@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use check_detached_spawns::check::Levels;
+use check_detached_spawns::config::Choice;
 use check_detached_spawns::justify::parse_date;
 use check_detached_spawns::report::Date;
 use check_detached_spawns::rules::{self, Level};
@@ -12,13 +13,14 @@ use check_detached_spawns::source::Language;
 use check_detached_spawns::{explain, run};
 use clap::builder::PossibleValuesParser;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
+use clap_complete::Shell;
 
 /// Finds spawns in Python and Rust that leave their session or process group, and fails unless each
 /// has a written reason.
 ///
 /// A reason is a comment above the statement: `# detached-spawn: the updater must outlive us`.
 ///
-/// Exit status: 0 clean or warnings only, 1 findings or unread files, 2 usage or our own fault.
+/// Exit status: 0 clean or warnings only, 1 findings or unread files, 2 usage, configuration or our own fault.
 #[derive(Debug, Parser)]
 #[command(
     version,
@@ -60,7 +62,7 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "GLOB", help_heading = "Input")]
     pub(crate) exclude: Vec<String>,
 
-    /// Let --exclude hold for the named files too
+    /// Let --exclude and the configuration's `exclude` hold for the named files too
     #[arg(long, help_heading = "Input")]
     pub(crate) force_exclude: bool,
 
@@ -68,9 +70,57 @@ pub(crate) struct Cli {
     #[arg(long, help_heading = "Input")]
     pub(crate) no_ignore: bool,
 
+    /// Read this configuration file, and no other
+    #[arg(long, value_name = "FILE", help_heading = "Configuration")]
+    config: Option<PathBuf>,
+
     /// Read no configuration file
-    #[arg(long, help_heading = "Input")]
-    pub(crate) no_config: bool,
+    #[arg(long, conflicts_with = "config", help_heading = "Configuration")]
+    no_config: bool,
+
+    /// Show the settings that hold for PATH, as a configuration file
+    #[arg(long, help_heading = "Configuration")]
+    pub(crate) show_settings: bool,
+
+    /// Accept what the baseline FILE knows, and tell what of it is stale
+    #[arg(long, value_name = "FILE", help_heading = "Adoption")]
+    pub(crate) baseline: Option<PathBuf>,
+
+    /// Write all that is unjustified now to the baseline
+    #[arg(long, requires = "baseline", help_heading = "Adoption")]
+    pub(crate) write_baseline: bool,
+
+    /// Accept what was unjustified at the git commit REF already, or where the history parted from it
+    #[arg(long, value_name = "REF", help_heading = "Adoption")]
+    pub(crate) diff_base: Option<String>,
+
+    /// Judge what is staged in git, and accept what was unjustified in the last commit already
+    #[arg(long, conflicts_with_all = ["diff_base", "files_from", "stdin_filename"], help_heading = "Adoption")]
+    pub(crate) staged: bool,
+
+    /// Put a marker without a reason to each spawn that fails for want of one
+    #[arg(long, conflicts_with_all = ["staged", "stdin_filename"], help_heading = "Adoption")]
+    pub(crate) add_markers: bool,
+
+    /// Take out justifications that speak of nothing, and second copies
+    #[arg(long, conflicts_with_all = ["staged", "stdin_filename"], help_heading = "Adoption")]
+    pub(crate) fix: bool,
+
+    /// Report what is accounted for, and why, in place of findings
+    #[arg(long, conflicts_with = "statistics", help_heading = "Output")]
+    pub(crate) list_justified: bool,
+
+    /// Print how much there is of what, in place of the report on standard output
+    #[arg(long, help_heading = "Output")]
+    pub(crate) statistics: bool,
+
+    /// Print the completion script of a shell
+    #[arg(long, value_enum, value_name = "SHELL", help_heading = "Output")]
+    pub(crate) completions: Option<Shell>,
+
+    /// Print the man page
+    #[arg(long, help_heading = "Output")]
+    pub(crate) man: bool,
 
     /// Fail on these mechanisms; `all` is all of them, the last option that names one counts
     #[arg(short = 'D', long, value_name = "MECHANISM", value_delimiter = ',', value_parser = mechanisms(), hide_possible_values = true, help_heading = "Levels")]
@@ -135,7 +185,7 @@ pub(crate) struct Cli {
 
     /// What the three options for levels came to, in the order in which they were given.
     #[arg(skip)]
-    levels: Levels,
+    pub(crate) levels: Levels,
 }
 
 /// A language on the command line.
@@ -206,6 +256,20 @@ impl Cli {
         Ok(cli)
     }
 
+    /// Writes the completion script of `shell`.
+    pub(crate) fn complete(shell: Shell, out: &mut dyn std::io::Write) {
+        clap_complete::generate(shell, &mut Self::command(), env!("CARGO_PKG_NAME"), out);
+    }
+
+    /// Writes the man page.
+    ///
+    /// # Errors
+    ///
+    /// Those of `out`.
+    pub(crate) fn manual(out: &mut dyn std::io::Write) -> std::io::Result<()> {
+        clap_mangen::Man::new(Self::command()).render(out)
+    }
+
     /// Languages to read: those asked for, else all.
     pub(crate) fn languages(&self) -> Vec<Language> {
         if self.lang.is_empty() {
@@ -218,10 +282,26 @@ impl Cli {
         self.lang.iter().map(language).collect()
     }
 
+    /// The paths that are named, or the working directory.
+    pub(crate) fn named(&self) -> Vec<PathBuf> {
+        if self.paths.is_empty() {
+            return vec![PathBuf::from(".")];
+        }
+        self.paths.clone()
+    }
+
+    /// Which configuration is read.
+    pub(crate) fn choice(&self) -> Choice {
+        match &self.config {
+            Some(file) => Choice::File(file.clone()),
+            None if self.no_config => Choice::Nothing,
+            None => Choice::Nearest,
+        }
+    }
+
     /// What the run depends on, on the day `today` unless another one was given.
     pub(crate) fn options(&self, today: Date) -> run::Options {
         run::Options {
-            levels: self.levels.clone(),
             today: self.today.unwrap_or(today),
             jobs: self.jobs.and_then(NonZeroUsize::new),
             prefilter: !self.no_prefilter,
@@ -255,71 +335,4 @@ fn levels(matches: &ArgMatches) -> Levels {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(args: &[&str]) -> Cli {
-        let args = std::iter::once("x")
-            .chain(args.iter().copied())
-            .map(OsString::from);
-        Cli::read(args).unwrap()
-    }
-
-    #[test]
-    fn the_command_is_well_formed() {
-        Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn a_format_may_have_a_file() {
-        let cli = read(&["--output-format", "full", "--output-format=sarif=a=b.sarif"]);
-        let expected = [
-            Output {
-                format: Format::Full,
-                file: None,
-            },
-            Output {
-                format: Format::Sarif,
-                file: Some(PathBuf::from("a=b.sarif")),
-            },
-        ];
-        assert_eq!(cli.output_format, expected);
-        assert!(output("sarfi").unwrap_err().contains("sarif"));
-        assert!(output("json=").is_err());
-    }
-
-    #[test]
-    fn levels_keep_the_order_of_the_line() {
-        let cli = read(&[
-            "-A",
-            "all",
-            "-D",
-            "new-session,new-group",
-            "-W",
-            "new-group",
-            "-Dopener",
-        ]);
-        let set: Vec<(&str, Level)> = cli
-            .levels
-            .set
-            .iter()
-            .map(|(id, level)| (id.as_str(), *level))
-            .collect();
-        let expected = [
-            ("all", Level::Allow),
-            ("new-session", Level::Deny),
-            ("new-group", Level::Deny),
-            ("new-group", Level::Warn),
-            ("opener", Level::Deny),
-        ];
-        assert_eq!(set, expected);
-    }
-
-    #[test]
-    fn an_unknown_mechanism_is_told_the_nearest() {
-        let args = ["x", "-D", "new-sesion"].map(OsString::from);
-        let error = Cli::read(args).unwrap_err();
-        assert_eq!(error.exit_code(), 2);
-        assert!(error.to_string().contains("new-session"), "{error}");
-    }
-}
+mod tests;

@@ -110,16 +110,18 @@ const fn help_of_finding(id: FindingId) -> &'static str {
             "Let the child die with its owner: `spawn_owned` in Rust, `owned run -- CMD` anywhere.\n\
              If it must outlive its parent, say why in a comment above the statement:\n\n    \
              # detached-spawn: the updater must outlive the process that it replaces\n\n\
+             Whole files that may detach go to `[[allow]]` in the configuration, with a reason too.\n\
              The mechanisms in brackets after the id say how it detaches; each has a page of its own."
         }
         FindingId::EmptyJustification => {
             "A reason says what must outlive its parent and what ends it instead. It has at least 10\n\
-             characters and is no placeholder (\"todo\", \"needed\", \"see above\")."
+             characters and is no placeholder (\"todo\", \"needed\", \"see above\"). A configuration may ask for\n\
+             more: `min-reason-length`, `reason-pattern`."
         }
         FindingId::MechanismMismatch => {
             "The brackets in `detached-spawn[new-group]: reason` are optional. If they are there, they\n\
              name exactly the mechanisms that the finding has, so that a spawn cannot change its nature\n\
-             under an old reason."
+             under an old reason. With `require-mechanism` in the configuration they must be there."
         }
         FindingId::AmbiguousJustification => {
             "One comment justifies one spawn. Give each its own comment, directly above its statement\n\

@@ -8,6 +8,8 @@ use regex::bytes::{Regex, RegexBuilder};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::decode::wide;
+use crate::justify::{MARKER, NEAR};
+use crate::policy::Policy;
 use crate::rules;
 use crate::source::Language;
 
@@ -25,16 +27,32 @@ pub struct Filter {
     /// Every word, the longest first; none if every file is wanted.
     words: Option<Regex>,
     /// The same words, as the pattern has them.
-    list: Vec<&'static str>,
+    list: Vec<String>,
     /// Groups of indices in `list`: one whole group makes a candidate.
     groups: Vec<Vec<usize>>,
+    /// Pieces of which one stands in each near miss of a marker that the configuration chose.
+    markers: Vec<Regex>,
 }
 
 impl Filter {
-    /// The filter of all rules.
-    pub fn new() -> Self {
-        let own = rules::ALL.iter().map(|rule| rule.words);
-        Self::of(own)
+    /// The filter of all rules, and of what the configuration adds: its helpers and its markers.
+    pub fn new<'a>(policies: impl Iterator<Item = &'a Policy>) -> Self {
+        let mut helpers = Vec::new();
+        let mut markers = Vec::new();
+        for policy in policies {
+            let own = policy.detaching.iter();
+            helpers.extend(own.map(|helper| helper.name().to_owned()));
+            markers.push(policy.terms.marker.clone());
+        }
+        markers.retain(|marker| marker != MARKER);
+        markers.sort_unstable();
+        markers.dedup();
+        let pieces: Option<Vec<Regex>> = markers.iter().map(|marker| pieces(marker)).collect();
+        let filter = Self::of(rules::ALL.iter().map(|rule| rule.words), &helpers);
+        match pieces {
+            Some(markers) if filter.words.is_some() => Self { markers, ..filter },
+            _ => Self::open(),
+        }
     }
 
     /// A filter that lets every file through.
@@ -43,23 +61,27 @@ impl Filter {
             words: None,
             list: Vec::new(),
             groups: Vec::new(),
+            markers: Vec::new(),
         }
     }
 
-    fn of(rules: impl Iterator<Item = &'static [&'static [&'static str]]>) -> Self {
-        let mut groups: Vec<Vec<&'static str>> =
-            MARKERS.iter().map(|group| group.to_vec()).collect();
+    fn of<'a>(
+        rules: impl Iterator<Item = &'static [&'static [&'static str]]>,
+        helpers: &'a [String],
+    ) -> Self {
+        let mut groups: Vec<Vec<&'a str>> = MARKERS.iter().map(|group| group.to_vec()).collect();
+        groups.extend(helpers.iter().map(|name| vec![name.as_str()]));
         for own in rules {
             if own.is_empty() || own.iter().any(|group| group.is_empty()) {
                 return Self::open(); // This rule names no words: it may match anything.
             }
             groups.extend(own.iter().map(|group| group.to_vec()));
         }
-        let mut list: Vec<&'static str> = groups.iter().flatten().copied().collect();
+        let mut list: Vec<&str> = groups.iter().flatten().copied().collect();
         list.sort_unstable();
         list.dedup();
         list.sort_by_key(|word| std::cmp::Reverse(word.len()));
-        let place = |word: &&'static str| list.iter().position(|other| other == word);
+        let place = |word: &&str| list.iter().position(|other| other == word);
         let groups = groups
             .iter()
             .map(|group| group.iter().filter_map(place).collect())
@@ -69,13 +91,17 @@ impl Filter {
             .map(|word| regex::escape(word))
             .collect::<Vec<_>>()
             .join("|");
-        let words = RegexBuilder::new(&pattern).unicode(false).build();
+        // Helpers may have names outside of ASCII, which are matched byte by byte too.
+        let words = RegexBuilder::new(&pattern)
+            .unicode(!pattern.is_ascii())
+            .build();
         words.map_or_else(
             |_| Self::open(),
             |words| Self {
                 words: Some(words),
-                list,
+                list: list.into_iter().map(str::to_owned).collect(),
                 groups,
+                markers: Vec::new(),
             },
         )
     }
@@ -86,6 +112,7 @@ impl Filter {
             return true;
         };
         self.has_group(words, bytes)
+            || self.markers.iter().any(|pieces| pieces.is_match(bytes))
             || wide(bytes).is_some()
             || language == Language::Python && may_hide(bytes)
     }
@@ -114,10 +141,19 @@ impl Filter {
     }
 }
 
-impl Default for Filter {
-    fn default() -> Self {
-        Self::new()
-    }
+/// What stands in every word that may be meant as `marker`: each edit spoils one piece of it, so that
+/// with one piece more than edits one is whole. A hyphen may be another sign, and case does not count.
+fn pieces(marker: &str) -> Option<Regex> {
+    let size = marker.len().div_ceil(NEAR + 1).max(1);
+    let pieces = marker.as_bytes().chunks(size).map(|piece| {
+        let piece = String::from_utf8_lossy(piece);
+        piece.replace('-', "(?s-u:.{1,3})")
+    });
+    let pattern = pieces.collect::<Vec<_>>().join("|");
+    RegexBuilder::new(&pattern)
+        .case_insensitive(true)
+        .build()
+        .ok()
 }
 
 /// Whether Python may read words from these bytes that do not stand there: identifiers are
@@ -163,7 +199,7 @@ mod tests {
     ];
 
     fn wants(text: &[u8]) -> bool {
-        Filter::of(RULES.iter().copied()).wants(Language::Python, text)
+        Filter::of(RULES.iter().copied(), &[]).wants(Language::Python, text)
     }
 
     #[test]
@@ -178,7 +214,7 @@ mod tests {
 
     #[test]
     fn every_example_of_a_rule_is_wanted() {
-        let filter = Filter::new();
+        let filter = Filter::new(std::iter::empty());
         for rule in rules::ALL {
             let bad = rule.doc.split("## Bad").nth(1).unwrap_or_default();
             let bad = bad.split("## Good").next().unwrap_or_default();
@@ -205,16 +241,34 @@ mod tests {
     #[test]
     fn words_inside_words_count() {
         let nested: &[&[&[&str]]] = &[&[&["ab", "bc"], &["abx", "ab", "zz"]]];
-        let filter = Filter::of(nested.iter().copied());
+        let filter = Filter::of(nested.iter().copied(), &[]);
         assert!(filter.wants(Language::Rust, b"abc"));
         assert!(filter.wants(Language::Rust, b"abx zz"));
         assert!(!filter.wants(Language::Rust, b"ab zz"));
     }
 
     #[test]
+    fn what_the_configuration_adds_is_wanted() {
+        let mut policy = Policy::default();
+        policy.terms.marker = "must-outlive".to_owned();
+        policy.detaching = vec![crate::policy::Helper::new("team.proc.launch_far").unwrap()];
+        let filter = Filter::new(std::iter::once(&policy));
+        for text in [
+            "launch_far()",
+            "# must-outlive: x",
+            "# MUST_OUTLIVE: x",
+            "# mustoutlve: x",
+            "# mst‐outlivee: x",
+        ] {
+            assert!(filter.wants(Language::Rust, text.as_bytes()), "{text}");
+        }
+        assert!(!filter.wants(Language::Rust, b"fn begin() {}"));
+    }
+
+    #[test]
     fn a_rule_without_words_wants_all() {
         let open: &[&[&[&str]]] = &[&[&["setsid"]], &[]];
-        assert!(Filter::of(open.iter().copied()).wants(Language::Rust, b""));
+        assert!(Filter::of(open.iter().copied(), &[]).wants(Language::Rust, b""));
     }
 
     #[test]

@@ -16,7 +16,9 @@ mod verdict;
 mod tests;
 
 pub use date::parse as parse_date;
-pub use grammar::MARKER;
+pub use grammar::{MARKER, NEAR};
+
+pub(crate) use grammar::nearest;
 
 use crate::facts::tree::{Statement, Tree};
 use crate::report::{Date, Finding, FindingId, Verdict};
@@ -25,10 +27,73 @@ use crate::source::{Source, Span};
 use comments::Note;
 use grammar::{Malformed, Reading, Words};
 use place::Page;
+use regex::Regex;
 use verdict::Claim;
 
 /// A marker within so many lines of a spawn was meant for it, though it does not reach it.
 const CLOSE: u32 = 4;
+
+/// What a justification must be.
+#[derive(Clone, Debug)]
+pub struct Terms {
+    /// The word that opens it.
+    pub marker: String,
+    /// Fewest characters (code points) of its reason.
+    pub min_reason_length: usize,
+    /// What its reason must match somewhere: a ticket's number.
+    pub reason_pattern: Option<Regex>,
+    /// Whether it must name the mechanisms in brackets.
+    pub require_mechanism: bool,
+}
+
+impl Default for Terms {
+    fn default() -> Self {
+        Self {
+            marker: MARKER.to_owned(),
+            min_reason_length: reason::MINIMUM,
+            reason_pattern: None,
+            require_mechanism: false,
+        }
+    }
+}
+
+/// Whether `word` may open justifications: it is no identifier, no annotation and no word of prose,
+/// and no other tool reads it.
+///
+/// # Errors
+///
+/// Says what is wrong with it.
+pub fn check_marker(word: &str) -> Result<(), String> {
+    let letters = |part: &str| {
+        let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+        !part.is_empty() && part.bytes().all(plain)
+    };
+    if !word.contains('-') || !word.split('-').all(letters) {
+        return Err(format!(
+            "the marker `{word}` must be words of lower-case letters joined by hyphens, as `{MARKER}` is"
+        ));
+    }
+    let other = |pragma: &&&str| word.starts_with(**pragma) || pragma.starts_with(word);
+    let others = comments::PRAGMAS.iter().chain(&OTHER_TOOLS);
+    match others.into_iter().find(other) {
+        Some(pragma) => Err(format!(
+            "the marker `{word}` would be read by the tool whose comments open with `{pragma}`"
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Hyphenated words that open comments of other tools, besides those that are cut from reasons.
+const OTHER_TOOLS: [&str; 8] = [
+    "ast-grep",
+    "cargo-deny",
+    "clippy-",
+    "eslint-",
+    "flake8-",
+    "gitleaks-",
+    "noqa-",
+    "shellcheck-",
+];
 
 /// Gives each finding its verdict, and adds the faults of markers. The findings come with verdict
 /// unjustified; those with a reason from an argument already have a justification.
@@ -36,30 +101,33 @@ pub fn judge(
     source: &Source,
     tree: &Tree,
     mut findings: Vec<Finding>,
+    terms: &Terms,
     today: Date,
 ) -> Vec<Finding> {
     let page = Page::new(source, tree, &findings);
-    let notes = comments::notes(source, tree);
+    let notes = comments::notes(source, tree, &terms.marker);
     let claims: Vec<Claim<'_>> = markers(&notes)
         .map(|(note, words)| Claim::new(&page, &findings, note, words))
         .collect();
     let winners = verdict::winners(&page, &claims);
-    let mut faults = malformed(source, tree, &page, &notes);
+    let mut faults = malformed(source, tree, &page, &notes, &terms.marker);
     for (finding, winner) in findings.iter_mut().zip(&winners) {
-        verdict::settle_argument(source, finding);
+        verdict::settle_argument(source, finding, terms);
         if let Some(claim) = winner.and_then(|winner| claims.get(winner)) {
-            verdict::settle(source, &page, finding, claim, today);
+            verdict::settle(source, &page, finding, claim, terms, today);
         }
     }
     // After recovery from a syntax error the spawn of a marker may be among what was not understood.
     if tree.fault.is_none() {
-        let used: std::collections::BTreeSet<usize> = winners.into_iter().flatten().collect();
+        let used: std::collections::BTreeSet<usize> = winners.iter().flatten().copied().collect();
         for (_, claim) in claims
             .iter()
             .enumerate()
             .filter(|(number, _)| !used.contains(number))
         {
-            faults.push(unused(source, &page, &mut findings, claim));
+            let winner = claim.spawns.first().and_then(|spawn| winners.get(*spawn));
+            let winner = winner.and_then(|winner| claims.get((*winner)?));
+            faults.push(unused(source, &page, &mut findings, claim, winner));
         }
     }
     findings.extend(faults);
@@ -74,7 +142,13 @@ fn markers(notes: &[Note]) -> impl Iterator<Item = (&Note, &Words)> {
     })
 }
 
-fn malformed(source: &Source, tree: &Tree, page: &Page<'_>, notes: &[Note]) -> Vec<Finding> {
+fn malformed(
+    source: &Source,
+    tree: &Tree,
+    page: &Page<'_>,
+    notes: &[Note],
+    marker: &str,
+) -> Vec<Finding> {
     let mut faults = Vec::new();
     for note in notes {
         match &note.reading {
@@ -85,7 +159,7 @@ fn malformed(source: &Source, tree: &Tree, page: &Page<'_>, notes: &[Note]) -> V
             Reading::Attempt(_) | Reading::Other | Reading::Marker(_) => {}
         }
     }
-    for (span, end) in comments::documented(source, tree) {
+    for (span, end) in comments::documented(source, tree, marker) {
         if !page.below(end).is_empty() {
             faults.push(broken(
                 source,
@@ -111,16 +185,22 @@ fn broken(source: &Source, span: Span, malformed: &Malformed) -> Finding {
     )
 }
 
-/// The fault of a marker that speaks for nothing. If a spawn is near, both say so.
+/// The fault of a marker that speaks for nothing; `winner` is the one that speaks for its spawn. If
+/// a spawn is near, both say so.
+///
+/// It can be deleted by a program if nothing is lost: not where it should be moved, nor where it
+/// says something else than the winner.
 fn unused(
     source: &Source,
     page: &Page<'_>,
     findings: &mut [Finding],
     claim: &Claim<'_>,
+    winner: Option<&Claim<'_>>,
 ) -> Finding {
     let span = claim.note.span;
-    let said = |message: &str, help: String| {
-        fault(
+    let said = |message: &str, help: String, deletable: bool| Finding {
+        removable: claim.note.whole.filter(|_| deletable),
+        ..fault(
             source,
             span,
             FindingId::UnusedJustification,
@@ -132,12 +212,14 @@ fn unused(
         return said(
             "another justification is nearer to the same spawn",
             "keep one of them".to_owned(),
+            winner.is_some_and(|winner| winner.words == claim.words),
         );
     }
     if claim.needless() {
         return said(
             "the spawn gives its reason as an argument",
             "delete this comment".to_owned(),
+            true,
         );
     }
     let open = |index: usize| {
@@ -152,6 +234,7 @@ fn unused(
         return said(
             "no detaching spawn is in reach of this justification",
             "delete it".to_owned(),
+            true,
         );
     };
     if let Some(finding) = findings.get_mut(index) {
@@ -166,6 +249,7 @@ fn unused(
         "move it directly above the statement, with no blank line or code between, directly above the argument that \
          detaches, or to the end of a line of the call"
             .to_owned(),
+        false,
     )
 }
 
@@ -190,5 +274,6 @@ fn fault(source: &Source, span: Span, id: FindingId, message: String, help: Stri
         help,
         notes: Vec::new(),
         justification: None,
+        removable: None,
     }
 }

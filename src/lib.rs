@@ -21,6 +21,9 @@
 //! | [`source`] | text, spans in bytes, positions in lines and code points |
 //! | [`decode`] | bytes to text |
 //! | [`walk`] | which files; the one room that reads folders and files |
+//! | [`globs`] | patterns for paths |
+//! | [`config`] | configuration files: which one holds where, and what it says |
+//! | [`policy`] | what decides of a finding besides the code; configuration as data |
 //! | [`filter`] | which files can hold a finding at all, by the rules' own words |
 //! | [`facts::tree`] | the one small tree that every reader fills |
 //! | [`facts::outline`] | which statement holds which place |
@@ -33,11 +36,16 @@
 //! | [`justify`] | comments to justifications, and which finding each speaks of |
 //! | [`run`] | all files through it, in parallel |
 //! | [`report`] | what a run found, and its writers |
+//! | [`adopt`] | what was there before is told from what is new: baselines, the inventory |
+//! | [`git`] | a base to compare with, renamed files, what is staged |
+//! | [`edit`] | markers put in and taken out of a text |
+//! | [`replace`] | files written whole or not at all |
 //! | [`explain`] | the pages of `--explain` |
 //!
 //! ## Invariants, each held by a test
 //!
-//! 1. Only `walk`, `run` and `main` do I/O. Everything between is pure and total: it cannot fail.
+//! 1. Only `walk`, `config`, `git`, `replace`, `run` and `main` do I/O. Everything between is pure and
+//!    total: it cannot fail.
 //! 2. Syntax ends in `facts`. A rule knows calls, settings and commands, never a syntax tree; a new
 //!    language adds no rule code.
 //! 3. Nothing is silent: what could not be read, decoded or parsed is a problem, and a problem fails
@@ -50,13 +58,20 @@
 //!    stacks, and a panic is a problem of that file.
 #![forbid(unsafe_code)]
 
+pub mod adopt;
 pub mod check;
+pub mod config;
 mod date;
 pub mod decode;
+pub mod edit;
 pub mod explain;
 pub mod facts;
 pub mod filter;
+pub mod git;
+pub mod globs;
 pub mod justify;
+pub mod policy;
+pub mod replace;
 pub mod report;
 pub mod rules;
 pub mod run;

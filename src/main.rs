@@ -3,21 +3,28 @@
 
 #![forbid(unsafe_code)]
 
+mod amend;
+mod before;
 mod cli;
 
-use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read, Write};
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use amend::{Change, amend};
+use check_detached_spawns::config::Configs;
 use check_detached_spawns::report::{
-    Context, Date, Report, concise, full, github, gitlab, json, markdown, rdjsonl, sarif, summary,
-    xml,
+    Context, Date, Report, concise, full, github, gitlab, json, markdown, rdjsonl, sarif,
+    statistics, summary, xml,
 };
-use check_detached_spawns::walk::{Excludes, Found, Input, Place, Walk, of_shebang, of_suffix};
-use check_detached_spawns::{explain, run};
+use check_detached_spawns::run::Outcome;
+use check_detached_spawns::walk::{
+    Excludes, Found, Input, Place, Walk, of_shebang, of_suffix, path_of,
+};
+use check_detached_spawns::{adopt, explain, run};
 use cli::{Cli, Color, Format, Output};
 
 const CLEAN: u8 = 0;
@@ -57,6 +64,14 @@ fn command(cli: &Cli) -> Result<u8, String> {
     if cli.list_rules {
         return print(|out| out.write_all(explain::table().as_bytes())).map(|()| CLEAN);
     }
+    if let Some(shell) = cli.completions {
+        let mut script = Vec::new();
+        Cli::complete(shell, &mut script);
+        return print(|out| out.write_all(&script)).map(|()| CLEAN);
+    }
+    if cli.man {
+        return print(|out| Cli::manual(out)).map(|()| CLEAN);
+    }
     let to_stdout = |output: &&Output| output.file.is_none();
     if cli.output_format.iter().filter(to_stdout).count() > 1 {
         return Err(
@@ -66,18 +81,64 @@ fn command(cli: &Cli) -> Result<u8, String> {
     }
     let cwd = std::env::current_dir()
         .map_err(|error| format!("cannot tell the working directory: {error}"))?;
+    let place = Place::new(&cwd);
+    let configs = Arc::new(Configs::new(&cli.choice(), &place, &cli.levels)?);
+    if cli.show_settings {
+        return show_settings(cli, &place, &configs);
+    }
     let walk = Walk {
-        place: Place::new(&cwd),
+        place,
         excludes: Excludes::new(&cli.exclude)?,
+        configs,
         force_exclude: cli.force_exclude,
         no_ignore: cli.no_ignore,
         languages: cli.languages(),
     };
-    let (found, inputs) = inputs(cli, &walk)?;
-    for note in &found.notes {
-        let _ = writeln!(io::stderr(), "note: {}", summary::plain(note));
+    judge(cli, &walk)
+}
+
+/// Finds, judges, compares, changes, reports.
+fn judge(cli: &Cli, walk: &Walk) -> Result<u8, String> {
+    let (index, found, inputs) = if cli.staged {
+        let (index, inputs) = before::Index::inputs(walk, &cli.named())?;
+        (Some(index), Found::default(), inputs)
+    } else {
+        let (found, inputs) = inputs(cli, walk)?;
+        (None, found, inputs)
+    };
+    if let Some(fault) = walk.configs.fault() {
+        return Err(fault);
     }
-    let outcome = run::run(&inputs, found.problems, &cli.options(today()));
+    for note in &found.notes {
+        before::note(note);
+    }
+    let options = cli.options(today());
+    let judged = || -> Result<Outcome, String> {
+        let mut outcome = run::run(&inputs, found.problems.clone(), &options);
+        let report = &mut outcome.report;
+        if let Some(index) = &index {
+            index.compare(walk, report, &options)?;
+        }
+        if let Some(reference) = &cli.diff_base {
+            before::compare_with(reference, walk, report, &options)?;
+        }
+        if let Some(file) = &cli.baseline {
+            before::baseline(file, cli.write_baseline, walk, &inputs, report)?;
+        }
+        Ok(outcome)
+    };
+    let mut outcome = judged()?;
+    for (wanted, change) in [
+        (cli.fix, Change::Fix),
+        (cli.add_markers, Change::AddMarkers),
+    ] {
+        if wanted && amend(change, &outcome.report, walk, &options)? {
+            outcome = judged()?;
+        }
+    }
+    if cli.list_justified {
+        adopt::inventory(&mut outcome.report);
+    }
     let fails = summary::Counts::of(&outcome.report).fails();
     let context = Context {
         prefix: &walk.place.prefix(),
@@ -93,6 +154,31 @@ fn command(cli: &Cli) -> Result<u8, String> {
     } else {
         CLEAN
     })
+}
+
+/// Prints the settings that hold for the one path that is named.
+fn show_settings(cli: &Cli, place: &Place, configs: &Configs) -> Result<u8, String> {
+    let path = match cli.paths.as_slice() {
+        [] => Path::new("."),
+        [path] => path,
+        _ => return Err("--show-settings shows those of one path: name one".to_owned()),
+    };
+    // A folder's own file is the one that holds for what is in it.
+    let within = if path.is_dir() {
+        path.join("-")
+    } else {
+        path.to_owned()
+    };
+    let rules = configs.of(&within);
+    if let Some(fault) = configs.fault() {
+        return Err(fault);
+    }
+    let file = rules.config.file.as_deref().map(|file| place.shown(file));
+    let text = rules.config.show(
+        &summary::plain(&place.shown(path)),
+        file.as_deref().map(summary::plain).as_deref(),
+    );
+    print(|out| out.write_all(text.as_bytes())).map(|()| CLEAN)
 }
 
 /// Everything to read, sorted, and what was met on the way.
@@ -113,6 +199,9 @@ fn inputs(cli: &Cli, walk: &Walk) -> Result<(Found, Vec<Input>), String> {
     }
     let mut found = walk.find(named.iter().map(PathBuf::as_path));
     let mut inputs = found.take_files();
+    if stdin && (cli.fix || cli.add_markers) {
+        return Err("standard input is no file that could be changed".to_owned());
+    }
     if stdin {
         inputs.extend(standard_input(cli, walk, &mut found)?);
         inputs.sort_by(|a, b| a.shown.cmp(&b.shown));
@@ -143,23 +232,6 @@ fn listed(list: &Path, null: bool) -> Result<Vec<PathBuf>, String> {
         .collect()
 }
 
-#[cfg(unix)]
-#[expect(
-    clippy::unnecessary_wraps,
-    reason = "on other systems not all bytes are a path"
-)]
-fn path_of(bytes: &[u8]) -> Result<PathBuf, String> {
-    use std::os::unix::ffi::OsStringExt;
-    Ok(OsString::from_vec(bytes.to_vec()).into())
-}
-
-#[cfg(not(unix))]
-fn path_of(bytes: &[u8]) -> Result<PathBuf, String> {
-    let text = String::from_utf8(bytes.to_vec());
-    text.map(|text| OsString::from(text).into())
-        .map_err(|error| format!("a listed path is no UTF-8: {error}"))
-}
-
 /// Standard input as a file; none if it is left out, or in no language that is read.
 fn standard_input(cli: &Cli, walk: &Walk, found: &mut Found) -> Result<Option<Input>, String> {
     let mut bytes = Vec::new();
@@ -168,8 +240,7 @@ fn standard_input(cli: &Cli, walk: &Walk, found: &mut Found) -> Result<Option<In
         .read_to_end(&mut bytes)
         .map_err(|error| format!("cannot read standard input: {error}"))?;
     let name = cli.stdin_filename.as_deref();
-    if name.is_some_and(|name| cli.force_exclude && walk.excludes.covers(&walk.place, name, false))
-    {
+    if name.is_some_and(|name| cli.force_exclude && walk.leaves_out(name, false)) {
         return Ok(None);
     }
     let only = match walk.languages.as_slice() {
@@ -193,11 +264,13 @@ fn standard_input(cli: &Cli, walk: &Walk, found: &mut Found) -> Result<Option<In
         return Ok(None);
     };
     let path = name.map_or_else(|| PathBuf::from("-"), Path::to_owned);
+    let rules = walk.configs.of(&path);
     let input = Input {
         path,
         shown,
         language,
         bytes: Some(bytes),
+        rules,
     };
     Ok(walk.languages.contains(&language).then_some(input))
 }
@@ -220,6 +293,9 @@ fn deliver(
     let Some(path) = &output.file else {
         if cli.quiet {
             return Ok(());
+        }
+        if cli.statistics {
+            return print(|out| statistics::write(out, report));
         }
         let look = look(cli.color, io::stdout().is_terminal());
         return print(|out| write(out, output.format, look, report, context));

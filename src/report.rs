@@ -1,19 +1,22 @@
 //! What a run found, as plain data; the writers beside it turn it into text and decide nothing.
 
 pub mod concise;
-mod fingerprint;
+pub mod fingerprint;
 pub mod full;
 pub mod github;
 pub mod gitlab;
 pub mod json;
 pub mod markdown;
-mod paths;
+pub mod paths;
 pub mod rdjsonl;
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;
 pub mod sarif;
+pub mod statistics;
 pub mod summary;
 pub mod xml;
+
+use std::path::PathBuf;
 
 use crate::facts::tree::Statement;
 use crate::rules::{Certainty, Level, Rule};
@@ -30,6 +33,8 @@ pub struct Report {
     pub seen: usize,
     /// How many of them were parsed, since a rule could match.
     pub scanned: usize,
+    /// Whether it is the inventory of what is accounted for: then that is what writers list.
+    pub inventory: bool,
 }
 
 /// What writers for other tools need to know besides.
@@ -52,6 +57,8 @@ pub struct FileReport {
     pub problems: Vec<Problem>,
     /// Its comments, in order: they do not count in a statement's text.
     pub comments: Vec<Span>,
+    /// How it is opened.
+    pub file: PathBuf,
 }
 
 /// One detaching spawn, or one fault of a justification.
@@ -81,6 +88,8 @@ pub struct Finding {
     pub notes: Vec<(Span, String)>,
     /// The reason given for it, faulty or not.
     pub justification: Option<Justification>,
+    /// What can be deleted without loss: a justification that speaks of nothing.
+    pub removable: Option<Span>,
 }
 
 impl Finding {
@@ -166,7 +175,8 @@ impl Verdict {
 /// A written reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Justification {
-    /// The comment's first line, from its sign on; or the argument.
+    /// The comment's first line, from its sign on; or the argument; for a reason of the
+    /// configuration the evidence.
     pub span: Span,
     /// The reason, continuation lines joined by one space.
     pub reason: String,
@@ -174,8 +184,30 @@ pub struct Justification {
     pub mechanisms: Vec<String>,
     /// The last day on which it holds.
     pub until: Option<Date>,
-    /// Taken from an argument of `spawn_detached` or `--persist`, not from a comment.
-    pub argument: bool,
+    /// Where it stands.
+    pub origin: Origin,
+}
+
+/// Where a reason stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// In a comment.
+    Comment,
+    /// In an argument of `spawn_detached` or `--persist`.
+    Argument,
+    /// In the configuration.
+    Configuration,
+}
+
+impl Origin {
+    /// The word in output.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Comment => "comment",
+            Self::Argument => "argument",
+            Self::Configuration => "configuration",
+        }
+    }
 }
 
 /// A day of the Gregorian calendar, UTC.

@@ -103,6 +103,8 @@ pub enum Way {
     Desktop,
     /// Windows: outside the console, the group or the job.
     Windows,
+    /// The configuration says so of a helper.
+    Declared,
 }
 
 mod hooks;

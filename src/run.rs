@@ -5,9 +5,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use crate::check::{Levels, check};
+use crate::check::check_inside;
 use crate::decode::decode;
 use crate::filter::Filter;
+use crate::policy::Policy;
 use crate::report::{Date, FileReport, Problem, ProblemId, Report, summary};
 use crate::source::Source;
 use crate::walk::{Input, reason};
@@ -18,8 +19,6 @@ const STACK: usize = 256 << 20;
 /// What a run depends on besides its files.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Levels of mechanisms.
-    pub levels: Levels,
     /// The day on which justifications must hold.
     pub today: Date,
     /// Number of threads; as many as the machine has, if none is given.
@@ -40,7 +39,7 @@ pub struct Outcome {
 /// Reads and judges `inputs`. The same inputs give the same report, whatever the number of threads.
 pub fn run(inputs: &[Input], problems: Vec<Problem>, options: &Options) -> Outcome {
     let filter = if options.prefilter {
-        Filter::new()
+        Filter::new(policies(inputs).into_iter())
     } else {
         Filter::open()
     };
@@ -87,6 +86,19 @@ pub fn run(inputs: &[Input], problems: Vec<Problem>, options: &Options) -> Outco
     });
     sort(&mut outcome.report);
     outcome
+}
+
+/// The policies that hold for some input, each once.
+fn policies(inputs: &[Input]) -> Vec<&Policy> {
+    let mut all: Vec<&Policy> = Vec::new();
+    for input in inputs {
+        let own = &*input.rules.config.policy;
+        // Neighbours mostly share one; few runs see more than a handful.
+        if !all.iter().rev().any(|known| std::ptr::eq(*known, own)) {
+            all.push(own);
+        }
+    }
+    all
 }
 
 fn count(files: usize, jobs: Option<NonZeroUsize>) -> usize {
@@ -176,7 +188,9 @@ fn judge(input: &Input, filter: &Filter, options: &Options) -> Judged {
 fn read_and_check(input: &Input, bytes: &[u8], options: &Options) -> FileReport {
     let decoded = decode(input.language, bytes);
     let source = Source::new(input.shown.clone(), input.language, decoded.text);
-    let mut file = check(source, &options.levels, options.today);
+    let policy = &input.rules.config.policy;
+    let mut file = check_inside(source, policy, options.today, &input.rules.inside);
+    file.file.clone_from(&input.path);
     file.findings.retain(summary::is_shown);
     if let Some((offset, message)) = decoded.fault {
         // Offsets are of the bytes; up to a fault the text has the same ones, or a longer text.
@@ -193,6 +207,23 @@ fn read_and_check(input: &Input, bytes: &[u8], options: &Options) -> FileReport 
             .sort_by_key(|problem| (problem.position, problem.id));
     }
     file
+}
+
+/// Runs `work` on a stack as large as judging a file needs. A panic in it is an error.
+///
+/// # Errors
+///
+/// Says that it is a fault of ours.
+pub fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().stack_size(STACK);
+        let thread = thread
+            .spawn_scoped(scope, work)
+            .map_err(|error| format!("no thread could be started: {}", reason(&error)))?;
+        thread
+            .join()
+            .map_err(|_| "internal error; please report it".to_owned())
+    })
 }
 
 fn unreadable(path: &str, message: String) -> Problem {

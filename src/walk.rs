@@ -7,12 +7,14 @@ mod place;
 
 pub use exclude::Excludes;
 pub use language::{of_shebang, of_suffix};
-pub use place::Place;
+pub use place::{Place, path_of};
 
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use crate::config::{Configs, Rules};
 use crate::report::{Problem, ProblemId};
 use crate::source::Language;
 
@@ -26,6 +28,8 @@ pub struct Walk {
     pub place: Place,
     /// What the caller leaves out.
     pub excludes: Excludes,
+    /// Which configuration holds where: it leaves out paths too.
+    pub configs: Arc<Configs>,
     /// Whether that holds for paths that the caller names, too.
     pub force_exclude: bool,
     /// Reads what ignore files, tags of caches and virtual environments leave out.
@@ -35,7 +39,7 @@ pub struct Walk {
 }
 
 /// A file to judge.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Input {
     /// How it is opened.
     pub path: PathBuf,
@@ -43,8 +47,10 @@ pub struct Input {
     pub shown: String,
     /// How it is read.
     pub language: Language,
-    /// Its bytes, if they are here already: standard input.
+    /// Its bytes, if they are here already: standard input, or what is staged.
     pub bytes: Option<Vec<u8>>,
+    /// What the configuration says of it.
+    pub rules: Rules,
 }
 
 /// What a walk found.
@@ -114,7 +120,7 @@ impl Walk {
                 return found.unreadable(shown, &error);
             }
         };
-        if self.force_exclude && self.excludes.covers(&self.place, path, meta.is_dir()) {
+        if self.force_exclude && self.leaves_out(path, meta.is_dir()) {
             return;
         }
         if meta.is_dir() {
@@ -130,6 +136,11 @@ impl Walk {
         } else {
             found.skipped(shown, "not read: it is no regular file".to_owned());
         }
+    }
+
+    /// Whether a path that the caller names is left out, by a flag or by the configuration.
+    pub fn leaves_out(&self, path: &Path, folder: bool) -> bool {
+        self.excludes.covers(&self.place, path, folder) || self.configs.covers(path, folder)
     }
 
     fn take(&self, path: &Path, language: Language, size: u64, found: &mut Found) {
@@ -152,6 +163,7 @@ impl Walk {
             shown,
             language,
             bytes: None,
+            rules: self.configs.of(path),
         };
         found.files.entry(key).or_insert(input);
     }

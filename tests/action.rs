@@ -157,6 +157,63 @@ fn a_clean_repository_passes_and_usage_fails() {
     }
 }
 
+#[test]
+fn only_what_is_new_fails_the_step() {
+    let runner = Runner::new();
+    let git = |args: &[&str]| {
+        let fixed = [
+            "-c",
+            "user.name=t",
+            "-c",
+            "user.email=t@t",
+            "-c",
+            "commit.gpgsign=false",
+        ];
+        let output = Command::new("git")
+            .args(fixed)
+            .args(args)
+            .current_dir(runner.path("repository"))
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    git(&["init", "--quiet"]);
+    runner.file("old.py", BAD);
+    git(&["add", "."]);
+    git(&["commit", "--quiet", "--message=x"]);
+    let base = git(&["rev-parse", "HEAD"]);
+    let step = |more: &[(&str, &str)]| {
+        let fixed = [("CDS_BINARY", PROGRAM), ("CDS_DIFF_ONLY", "true")];
+        runner.step(&[&fixed[..], more].concat())
+    };
+    let old = step(&[("CDS_PULL_REQUEST_BASE", &base)]);
+    assert_eq!(old.status, 0, "{}", old.log);
+    runner.file("new.py", BAD);
+    let new = step(&[("CDS_DIFF_BASE", &base), ("CDS_PULL_REQUEST_BASE", "x")]);
+    assert_eq!(new.status, 1, "{}", new.log);
+    assert_eq!(new.outputs["findings"], "1");
+    let none = step(&[]);
+    assert!(
+        none.status == 2 && none.log.contains("'diff-base'"),
+        "{}",
+        none.log
+    );
+    let shallow = step(&[("CDS_DIFF_BASE", "origin/main")]);
+    assert!(
+        shallow.status == 2 && shallow.log.contains("fetch-depth: 0"),
+        "{}",
+        shallow.log
+    );
+    runner.file("quiet.toml", "[levels]\nall = 'allow'\n");
+    let quiet = runner.step(&[("CDS_BINARY", PROGRAM), ("CDS_CONFIG", "quiet.toml")]);
+    assert_eq!(quiet.status, 0, "{}", quiet.log);
+}
+
 /// An action's tree with a list of checksums, and releases to download.
 fn released(runner: &mut Runner) -> (PathBuf, String) {
     let root = runner.path("action");

@@ -1,52 +1,15 @@
 //! The command as users call it: what it prints, and the exit status. `TRYCMD=overwrite` rewrites
 //! the expected output.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
-type Fallible = Result<(), Box<dyn std::error::Error>>;
-
-const BAD: &str = "import subprocess\nsubprocess.Popen(['x'], start_new_session=True)\n";
+use crate::command::{BAD, Fallible, pipe, program, run, status, text};
 
 #[test]
 fn examples_hold() {
     let cases = trycmd::TestCases::new();
     cases.case("tests/cmd/*.trycmd").case("README.md");
-}
-
-fn program() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_check-detached-spawns"));
-    command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
-    command
-}
-
-fn run(folder: &Path, args: &[&str]) -> std::io::Result<Output> {
-    program()
-        .current_dir(folder)
-        .args(args)
-        .stdin(Stdio::null())
-        .output()
-}
-
-/// Runs with `text` on standard input. The pipe holds it all, so that nothing waits.
-fn pipe(folder: &Path, args: &[&str], text: &[u8]) -> std::io::Result<Output> {
-    let mut input = tempfile::tempfile()?;
-    input.write_all(text)?;
-    std::io::Seek::rewind(&mut input)?;
-    program()
-        .current_dir(folder)
-        .args(args)
-        .stdin(input)
-        .output()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-fn status(output: &Output) -> i32 {
-    output.status.code().unwrap_or(-1)
 }
 
 #[test]
@@ -335,7 +298,7 @@ fn long_lines_are_cut() -> Fallible {
 }
 
 /// A Python with the validator; none is said, and fails where everything must run.
-fn validator() -> Option<PathBuf> {
+pub(crate) fn validator() -> Option<PathBuf> {
     let has = |python: &PathBuf| {
         let tried = Command::new(python)
             .args(["-c", "import jsonschema"])

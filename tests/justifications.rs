@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use check_detached_spawns::check::{Levels, check};
+use check_detached_spawns::policy::Policy;
 use check_detached_spawns::report::{Date, Finding, FindingId, Verdict};
 use check_detached_spawns::rules::Level;
 use check_detached_spawns::source::{Language, Source};
@@ -12,6 +13,13 @@ const TODAY: Date = Date {
     month: 1,
     day: 15,
 };
+
+fn policy(levels: &Levels) -> Policy {
+    Policy {
+        levels: levels.clone(),
+        ..Policy::default()
+    }
+}
 
 /// Ids, mechanisms and verdicts of a fixture, in source order.
 fn verdicts(name: &str, levels: &Levels) -> Vec<String> {
@@ -24,7 +32,7 @@ fn verdicts(name: &str, levels: &Levels) -> Vec<String> {
         Language::Rust
     };
     let text = std::fs::read_to_string(path).unwrap();
-    let report = check(Source::new(name, language, text), levels, TODAY);
+    let report = check(Source::new(name, language, text), &policy(levels), TODAY);
     assert!(report.problems.is_empty(), "{name}: {:?}", report.problems);
     report.findings.iter().map(describe).collect()
 }
@@ -76,7 +84,7 @@ fn a_fault_fails_at_every_level() {
         set: vec![("all".to_owned(), Level::Allow)],
     };
     let source = Source::new("x.py", Language::Python, text.to_owned());
-    let report = check(source, &levels, TODAY);
+    let report = check(source, &policy(&levels), TODAY);
     let [finding] = report.findings.as_slice() else {
         panic!("{:?}", report.findings)
     };

@@ -9,7 +9,12 @@
 
 #[cfg(unix)]
 mod action;
+mod adopt;
 mod cli;
+#[path = "support/command.rs"]
+mod command;
+mod config;
+mod edit;
 mod fixtures;
 mod justifications;
 mod licences;

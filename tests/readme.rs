@@ -4,11 +4,16 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use check_detached_spawns::config::{ALLOW_KEYS, HELPER_KEYS, KEYS};
 use check_detached_spawns::report::{FindingId, ProblemId};
 use check_detached_spawns::rules::{ALL, Level};
 
+use crate::command::{run, text};
+
 const BEGIN: &str = "<!-- rules: made from src/rules by tests/readme.rs -->\n";
 const END: &str = "<!-- end of rules -->";
+const BEGIN_KEYS: &str = "<!-- keys: made from src/config/keys.rs by tests/readme.rs -->\n";
+const END_KEYS: &str = "<!-- end of keys -->";
 
 fn table() -> String {
     let mut table = String::from("| mechanism | level | what it finds |\n| --- | --- | --- |\n");
@@ -29,27 +34,71 @@ fn table() -> String {
     table
 }
 
-#[test]
-fn rule_table_is_current() {
+fn key_table() -> String {
+    let mut table = String::from("| key | default | |\n| --- | --- | --- |\n");
+    let lists = [
+        ("", KEYS),
+        ("allow.", ALLOW_KEYS),
+        ("detaching-calls.", HELPER_KEYS),
+    ];
+    for (of, keys) in lists {
+        for key in keys {
+            let default = if key.default.is_empty() {
+                "required".to_owned()
+            } else {
+                format!("`{}`", key.default)
+            };
+            let summary = key.summary.replace('|', "\\|");
+            writeln!(table, "| `{of}{}` | {default} | {summary} |", key.name).unwrap();
+        }
+    }
+    table
+}
+
+/// Compares the part of the README between two lines with `wanted`, or writes it there.
+fn is_current(begin: &str, end: &str, wanted: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
     let readme = std::fs::read_to_string(&path).expect("README.md is read");
-    let start = readme
-        .find(BEGIN)
-        .expect("README.md has the rule table's begin")
-        + BEGIN.len();
-    let end = readme
-        .find(END)
-        .expect("README.md has the rule table's end");
+    let start = readme.find(begin).expect("README.md has the table's begin") + begin.len();
+    let end = readme.find(end).expect("README.md has the table's end");
     if std::env::var_os("UPDATE").is_some() {
-        let updated = format!("{}{}{}", &readme[..start], table(), &readme[end..]);
+        let updated = format!("{}{wanted}{}", &readme[..start], &readme[end..]);
         std::fs::write(&path, updated).expect("README.md is written");
         return;
     }
     assert_eq!(
         &readme[start..end],
-        table(),
+        wanted,
         "run UPDATE=1 cargo test --test readme"
     );
+}
+
+#[test]
+fn tables_are_current() {
+    // One after the other: with UPDATE both write the same file.
+    is_current(BEGIN, END, &table());
+    is_current(BEGIN_KEYS, END_KEYS, &key_table());
+}
+
+#[test]
+fn every_flag_is_in_the_readme() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let readme = include_str!("../README.md");
+    let help = text(&run(root, &["--help"]).unwrap().stdout);
+    let flags: Vec<&str> = help
+        .lines()
+        .filter_map(|line| line.trim_start().split_once("--"))
+        .filter(|(before, _)| before.is_empty() || before.ends_with(", "))
+        .filter_map(|(_, rest)| rest.split([' ', '[', '=']).next())
+        .filter(|flag| !["help", "version"].contains(flag))
+        .collect();
+    assert!(flags.len() > 25, "{flags:?}");
+    for flag in flags {
+        assert!(
+            readme.contains(&format!("--{flag}")),
+            "README.md does not say what --{flag} is"
+        );
+    }
 }
 
 #[test]

@@ -3,8 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use check_detached_spawns::check::{Levels, check};
+use check_detached_spawns::check::check;
 use check_detached_spawns::decode::decode;
+use check_detached_spawns::policy::Policy;
 use check_detached_spawns::report::{Date, FileReport};
 use check_detached_spawns::source::{Language, Source};
 
@@ -19,7 +20,7 @@ fn judge(language: Language, bytes: Vec<u8>) -> FileReport {
     let work = move || {
         check(
             Source::new("x", language, decode(language, &bytes).text),
-            &Levels::default(),
+            &Policy::default(),
             TODAY,
         )
     };
@@ -206,7 +207,7 @@ fn cut_fixtures_end() {
             let step = if all { 1 } else { bytes.len() / 5 + 1 };
             for end in (0..bytes.len()).step_by(step) {
                 let text = decode(language, &bytes[..end]).text;
-                check(Source::new("x", language, text), &Levels::default(), TODAY);
+                check(Source::new("x", language, text), &Policy::default(), TODAY);
             }
         }
     };

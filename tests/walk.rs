@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use check_detached_spawns::config::Configs;
 use check_detached_spawns::report::ProblemId;
 use check_detached_spawns::source::Language;
 use check_detached_spawns::walk::{Excludes, Found, Place, Walk};
@@ -33,6 +35,7 @@ fn walk(cwd: &Path) -> Walk {
     Walk {
         place: Place::new(cwd),
         excludes: Excludes::new(&[]).expect("no globs are good globs"),
+        configs: Arc::new(Configs::none(&Place::new(cwd))),
         force_exclude: false,
         no_ignore: false,
         languages: vec![Language::Python, Language::Rust],

@@ -99,6 +99,12 @@ formats=(
 [ -z "${CDS_JSON_FILE:-}" ] || formats+=(--output-format "json=$CDS_JSON_FILE")
 split "${CDS_ARGS:-}"
 args=(${lines[@]+"${lines[@]}"})
+[ -z "${CDS_CONFIG:-}" ] || args+=(--config "$CDS_CONFIG")
+if [ "${CDS_DIFF_ONLY:-false}" = true ]; then
+    base=${CDS_DIFF_BASE:-${CDS_PULL_REQUEST_BASE:-}}
+    [ -n "$base" ] || fail "'diff-only' needs the input 'diff-base' where the run is for no pull request"
+    args+=("--diff-base=$base")
+fi
 split "${CDS_PATHS:-.}"
 paths=(${lines[@]+"${lines[@]}"})
 

@@ -5,7 +5,7 @@ use crate::facts::tree::{Comment, CommentKind, Tree};
 use crate::source::{Source, Span};
 
 /// What other tools read in a comment behind a `#` (or `//`) of its own, in lower case.
-const PRAGMAS: &[&str] = &[
+pub(super) const PRAGMAS: &[&str] = &[
     "noqa",
     "type:",
     "pylint:",
@@ -40,45 +40,73 @@ pub(super) struct Note {
     pub(super) span: Span,
     /// The last line of its reason.
     pub(super) last_line: u32,
+    /// All of it, to the end of its reason and without another tool's words behind it; none where
+    /// such words stand in between.
+    pub(super) whole: Option<Span>,
     /// What it says.
     pub(super) reading: Reading,
 }
 
 /// Every marker and near miss of a file, in source order.
-pub(super) fn notes(source: &Source, tree: &Tree) -> Vec<Note> {
+pub(super) fn notes(source: &Source, tree: &Tree, marker: &str) -> Vec<Note> {
     let mut found = Vec::new();
     for (index, comment) in tree.comments.iter().enumerate() {
         let following = tree.comments.get(index + 1..).unwrap_or_default();
         found.extend(match comment.kind {
-            CommentKind::Line => line_note(source, *comment, following),
-            CommentKind::Block => block_note(source, *comment),
+            CommentKind::Line => line_note(source, *comment, following, marker),
+            CommentKind::Block => block_note(source, *comment, marker),
             CommentKind::Doc => None,
         });
     }
     found
 }
 
-fn line_note(source: &Source, comment: Comment, following: &[Comment]) -> Option<Note> {
+fn line_note(
+    source: &Source,
+    comment: Comment,
+    following: &[Comment],
+    marker: &str,
+) -> Option<Note> {
     let first = line_body(source, comment);
-    if grammar::read(first) == Reading::Other {
+    if grammar::read(marker, first) == Reading::Other {
         return None;
     }
     let mut text = cut(first).to_owned();
     let mut last_line = source.line(comment.span.start);
+    let mut whole = Some(before_pragma(source, comment));
     for next in following {
-        let body = cut(line_body(source, *next));
-        if !continues(source, comment, *next, last_line) || !is_reason(body) {
+        let line = line_body(source, *next);
+        let body = cut(line);
+        if !continues(source, comment, *next, last_line) || !is_reason(body, marker) {
             break;
         }
         last_line += 1;
         text = format!("{} {body}", text.trim_end());
+        let uncut = before_pragma(source, comment) == comment.span && body == line;
+        whole = whole.filter(|_| uncut).map(|own| own.to(next.span));
     }
     Some(Note {
         comment,
         span: comment.span,
         last_line,
-        reading: grammar::read(&text),
+        whole,
+        reading: grammar::read(marker, &text),
     })
+}
+
+/// A comment up to the sign of another tool's pragma.
+fn before_pragma(source: &Source, comment: Comment) -> Span {
+    let body = line_body(source, comment);
+    let kept = cut(body);
+    if kept.len() == body.len() {
+        return comment.span;
+    }
+    let text = source.slice(comment.span);
+    let start = text.find(body).unwrap_or_default();
+    let blank = body.get(kept.len()..).unwrap_or_default();
+    let blank = blank.len() - blank.trim_start().len();
+    let end = comment.span.start as usize + start + kept.len() + blank;
+    Span::new(comment.span.start as usize, end)
 }
 
 /// Whether `next` stands where a continuation line of `comment` does. That of a trailing comment is
@@ -91,7 +119,7 @@ fn continues(source: &Source, comment: Comment, next: Comment, last_line: u32) -
         && (comment.own_line || place.column == source.position(comment.span.start).column)
 }
 
-fn block_note(source: &Source, comment: Comment) -> Option<Note> {
+fn block_note(source: &Source, comment: Comment, marker: &str) -> Option<Note> {
     let text = source.slice(comment.span);
     let inner = text.strip_prefix("/*").unwrap_or(text);
     let inner = inner.strip_suffix("*/").unwrap_or(inner);
@@ -103,13 +131,17 @@ fn block_note(source: &Source, comment: Comment) -> Option<Note> {
             _ => line.trim_start().trim_start_matches('*').trim(),
         });
     let first = lines.find(|line| !line.is_empty())?;
-    if grammar::read(first) == Reading::Other {
+    if grammar::read(marker, first) == Reading::Other {
         return None;
     }
     let mut text = cut(first).to_owned();
-    for body in lines.map(cut).take_while(|body| is_reason(body)) {
+    for body in lines.map(cut).take_while(|body| is_reason(body, marker)) {
         text = format!("{} {body}", text.trim_end());
     }
+    let whole = inner.lines().all(|line| {
+        let line = line.trim_start().trim_start_matches('*').trim();
+        cut(line).len() == line.len()
+    });
     let first_line = source
         .slice(comment.span)
         .lines()
@@ -126,13 +158,14 @@ fn block_note(source: &Source, comment: Comment) -> Option<Note> {
         comment,
         span,
         last_line,
-        reading: grammar::read(&text),
+        whole: whole.then_some(comment.span),
+        reading: grammar::read(marker, &text),
     })
 }
 
 /// Whether a line goes on with the reason: not blank, no marker, no other tool's.
-fn is_reason(body: &str) -> bool {
-    !body.is_empty() && !is_pragma(body) && grammar::read(body) == Reading::Other
+fn is_reason(body: &str, marker: &str) -> bool {
+    !body.is_empty() && !is_pragma(body) && grammar::read(marker, body) == Reading::Other
 }
 
 fn line_body(source: &Source, comment: Comment) -> &str {
@@ -169,7 +202,7 @@ fn is_pragma(text: &str) -> bool {
 }
 
 /// Lines of documentation that open with the marker: where, and where their documentation ends.
-pub(super) fn documented(source: &Source, tree: &Tree) -> Vec<(Span, u32)> {
+pub(super) fn documented(source: &Source, tree: &Tree, marker: &str) -> Vec<(Span, u32)> {
     let comments = tree
         .comments
         .iter()
@@ -191,7 +224,7 @@ pub(super) fn documented(source: &Source, tree: &Tree) -> Vec<(Span, u32)> {
             let body = text.trim_start_matches(|char: char| {
                 char.is_whitespace() || "/*!#:\"'rRuU".contains(char)
             });
-            if matches!(grammar::read(body), Reading::Marker(_)) {
+            if matches!(grammar::read(marker, body), Reading::Marker(_)) {
                 let start = part.end as usize - body.len();
                 found.push((Span::new(start, start + body.trim_end().len()), span.end));
             }

@@ -1,17 +1,18 @@
 //! The grammar of a marker: `detached-spawn[new-session, pty-spawn](until=2027-06-30): the reason`.
 //!
 //! The order is fixed, case counts, and nothing stands between the word, its brackets and the colon.
+//! The word is an input (`marker`): a configuration may choose another one than [`MARKER`].
 //! What looks like a marker and breaks a rule is malformed; prose that mentions the word is not.
 
 use super::date;
 use crate::report::Date;
 use crate::rules::ALL;
 
-/// The word that opens a justification.
+/// The word that opens a justification, unless the configuration says another one.
 pub const MARKER: &str = "detached-spawn";
 
-/// Edits by which a word may differ and still be meant as [`MARKER`].
-const NEAR: usize = 2;
+/// Edits by which a word may differ and still be meant as the marker.
+pub const NEAR: usize = 2;
 
 /// What a comment's text is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,9 +48,9 @@ pub(super) struct Malformed {
 }
 
 impl Malformed {
-    fn new(message: impl Into<String>) -> Self {
+    fn new(marker: &str, message: impl Into<String>) -> Self {
         let help = format!(
-            "write `{MARKER}: the reason`, or `{MARKER}[mechanism](until=YYYY-MM-DD): the reason`"
+            "write `{marker}: the reason`, or `{marker}[mechanism](until=YYYY-MM-DD): the reason`"
         );
         Self {
             message: message.into(),
@@ -66,43 +67,48 @@ impl Malformed {
 }
 
 /// Reads the text of a comment, its sign taken off and its lines joined by one space.
-pub(super) fn read(text: &str) -> Reading {
+pub(super) fn read(marker: &str, text: &str) -> Reading {
     let text = text.trim_start();
-    let Some(rest) = text.strip_prefix(MARKER) else {
-        return near(text);
+    let Some(rest) = text.strip_prefix(marker) else {
+        return near(marker, text);
     };
     match rest.chars().next() {
-        Some(':' | '[' | '(') => parse(rest).map_or_else(Reading::Malformed, Reading::Marker),
-        Some(char) if char.is_whitespace() => loose(rest.trim_start()),
+        Some(':' | '[' | '(') => {
+            parse(marker, rest).map_or_else(Reading::Malformed, Reading::Marker)
+        }
+        Some(char) if char.is_whitespace() => loose(marker, rest.trim_start()),
         None => Reading::Malformed(Malformed::new(
+            marker,
             "the justification has no colon and no reason",
         )),
-        Some('=' | ';' | '–' | '—' | '：') => Reading::Malformed(no_colon()),
-        Some(_) => near(text),
+        Some('=' | ';' | '–' | '—' | '：') => Reading::Malformed(no_colon(marker)),
+        Some(_) => near(marker, text),
     }
 }
 
 /// After the word and white space.
-fn loose(rest: &str) -> Reading {
+fn loose(marker: &str, rest: &str) -> Reading {
     match rest.chars().next() {
         None => Reading::Malformed(Malformed::new(
+            marker,
             "the justification has no colon and no reason",
         )),
-        Some(':') => Reading::Malformed(space_before("colon")),
-        Some('[' | '(') if closed(rest) => Reading::Malformed(space_before("bracket")),
-        Some('=' | '-' | '–' | '—' | '：') => Reading::Malformed(no_colon()),
-        Some(_) => Reading::Attempt(no_colon()),
+        Some(':') => Reading::Malformed(space_before(marker, "colon")),
+        Some('[' | '(') if closed(rest) => Reading::Malformed(space_before(marker, "bracket")),
+        Some('=' | '-' | '–' | '—' | '：') => Reading::Malformed(no_colon(marker)),
+        Some(_) => Reading::Attempt(no_colon(marker)),
     }
 }
 
-fn space_before(what: &str) -> Malformed {
-    Malformed::new(format!(
-        "a space stands before the {what} of the justification"
-    ))
+fn space_before(marker: &str, what: &str) -> Malformed {
+    Malformed::new(
+        marker,
+        format!("a space stands before the {what} of the justification"),
+    )
 }
 
-fn no_colon() -> Malformed {
-    Malformed::new("the justification has no colon before its reason")
+fn no_colon(marker: &str) -> Malformed {
+    Malformed::new(marker, "the justification has no colon before its reason")
 }
 
 /// Whether brackets are closed and followed by a colon or more brackets, as a marker's are.
@@ -112,17 +118,17 @@ fn closed(rest: &str) -> bool {
 }
 
 /// After the word: brackets, date, colon, reason.
-fn parse(rest: &str) -> Result<Words, Malformed> {
+fn parse(marker: &str, rest: &str) -> Result<Words, Malformed> {
     let (mechanisms, rest) = match rest.strip_prefix('[') {
-        Some(inner) => mechanisms(inner)?,
+        Some(inner) => mechanisms(marker, inner)?,
         None => (Vec::new(), rest),
     };
     let (until, rest) = match rest.strip_prefix('(') {
-        Some(inner) => until(inner)?,
+        Some(inner) => until(marker, inner)?,
         None => (None, rest),
     };
     let Some(reason) = rest.strip_prefix(':') else {
-        return Err(missing_colon(rest));
+        return Err(missing_colon(marker, rest));
     };
     Ok(Words {
         mechanisms,
@@ -131,19 +137,21 @@ fn parse(rest: &str) -> Result<Words, Malformed> {
     })
 }
 
-fn missing_colon(rest: &str) -> Malformed {
+fn missing_colon(marker: &str, rest: &str) -> Malformed {
     match rest.trim_start().chars().next() {
-        Some(':') => space_before("colon"),
+        Some(':') => space_before(marker, "colon"),
         Some('[') => Malformed::new(
+            marker,
             "the mechanisms of the justification come before its date, in one pair of brackets",
         ),
-        _ => no_colon(),
+        _ => no_colon(marker),
     }
 }
 
-fn mechanisms(inner: &str) -> Result<(Vec<String>, &str), Malformed> {
+fn mechanisms<'a>(marker: &str, inner: &'a str) -> Result<(Vec<String>, &'a str), Malformed> {
     let Some((list, rest)) = inner.split_once(']') else {
         return Err(Malformed::new(
+            marker,
             "the brackets of the justification are not closed",
         ));
     };
@@ -164,12 +172,7 @@ fn mechanisms(inner: &str) -> Result<(Vec<String>, &str), Malformed> {
 }
 
 fn unknown_mechanism(id: &str) -> Malformed {
-    let written = fold(id);
-    let nearest = ALL
-        .iter()
-        .map(|rule| (distance(&written, rule.id), rule.id))
-        .min();
-    let nearest = nearest.map_or("", |(_, id)| id);
+    let nearest = nearest(id, ALL.iter().map(|rule| rule.id));
     let short: String = id.chars().take(40).collect();
     Malformed::with(
         format!("there is no mechanism `{short}`"),
@@ -177,14 +180,22 @@ fn unknown_mechanism(id: &str) -> Malformed {
     )
 }
 
-fn until(inner: &str) -> Result<(Option<Date>, &str), Malformed> {
+/// The word among `known` that `written` was most likely meant to be.
+pub(crate) fn nearest<'a>(written: &str, known: impl Iterator<Item = &'a str>) -> &'a str {
+    let written = fold(written);
+    let near = known.map(|word| (distance(&written, word), word)).min();
+    near.map_or("", |(_, word)| word)
+}
+
+fn until<'a>(marker: &str, inner: &'a str) -> Result<(Option<Date>, &'a str), Malformed> {
     let Some((inside, rest)) = inner.split_once(')') else {
         return Err(Malformed::new(
+            marker,
             "the parentheses of the justification are not closed",
         ));
     };
     let help = format!(
-        "write the last day on which it holds, as in `{MARKER}(until=2027-06-30): the reason`"
+        "write the last day on which it holds, as in `{marker}(until=2027-06-30): the reason`"
     );
     let Some(day) = inside.strip_prefix("until=") else {
         return Err(Malformed::with(
@@ -199,34 +210,35 @@ fn until(inner: &str) -> Result<(Option<Date>, &str), Malformed> {
 }
 
 /// A comment that opens with something like the word.
-fn near(text: &str) -> Reading {
+fn near(marker: &str, text: &str) -> Reading {
     let end = text.find([':', '[', '(', '：']).unwrap_or(text.len());
     let (head, rest) = text.split_at(end);
     let head = head.trim_end();
     if rest.is_empty()
-        || head.len() > 2 * MARKER.len()
+        || head.len() > 2 * marker.len()
         || !(rest.starts_with([':', '：']) || closed(rest))
     {
-        return inside(text);
+        return inside(marker, text);
     }
     let key = fold(head);
     let hyphenated = key == head.to_lowercase().replace('_', "-");
-    if key == MARKER
+    if key == marker
         || (hyphenated
-            && key.starts_with('d')
+            && key.starts_with(marker.get(..1).unwrap_or(marker))
             && head.contains(['-', '_'])
-            && distance(&key, MARKER) <= NEAR)
+            && distance(&key, marker) <= NEAR)
     {
-        return Reading::Malformed(Malformed::new(format!(
-            "a justification is opened by `{MARKER}`, not by `{head}`"
-        )));
+        return Reading::Malformed(Malformed::new(
+            marker,
+            format!("a justification is opened by `{marker}`, not by `{head}`"),
+        ));
     }
-    inside(text)
+    inside(marker, text)
 }
 
 /// A marker behind another comment: `type: ignore  # detached-spawn: …`.
-fn inside(text: &str) -> Reading {
-    let stacked = text.match_indices(MARKER).any(|(at, word)| {
+fn inside(marker: &str, text: &str) -> Reading {
+    let stacked = text.match_indices(marker).any(|(at, word)| {
         let (before, after) = (
             text.get(..at).unwrap_or_default().trim_end(),
             text.get(at + word.len()..),

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::lex;
 use crate::facts::outline::Outline;
 use crate::facts::tree::{Comment, Tree};
-use crate::report::Finding;
+use crate::report::{Finding, Origin};
 use crate::rules::Level;
 use crate::source::{Source, Span};
 
@@ -413,7 +413,10 @@ impl Spawn {
             lines: (source.line(finding.act.start), last(finding.act)),
             evidence_lines,
             quiet: finding.rules.iter().all(|rule| rule.level == Level::Allow),
-            argued: finding.justification.as_ref().is_some_and(|it| it.argument),
+            argued: finding
+                .justification
+                .as_ref()
+                .is_some_and(|it| it.origin == Origin::Argument),
         }
     }
 }

@@ -3,14 +3,18 @@
 //! The rules are few, so that another program can keep them too; `reasons.txt` beside this file has
 //! a case a line to test it by. After white space is trimmed and runs of it count as one:
 //!
-//! 1. at least [`MINIMUM`] characters (code points: Chinese and Japanese say much in few words);
+//! 1. at least [`MINIMUM`] characters (code points: Chinese and Japanese say much in few words), or as
+//!    many as the configuration asks for;
 //! 2. some letter or digit, and not one and the same throughout (`xxxxxxxxxx`);
 //! 3. not a blank to fill in, `<…>` as a whole;
 //! 4. not opened by `TODO`, `FIXME`, `TBD` or `XXX`, in capitals or before punctuation;
 //! 5. some word that is neither in `PLACEHOLDERS` nor in `FILLERS`. Words are runs of letters and
-//!    digits, in any case.
+//!    digits, in any case;
+//! 6. a match of the configuration's pattern, if it has one: a ticket's number.
 
-/// Fewest characters of a reason.
+use super::Terms;
+
+/// Fewest characters of a reason, unless the configuration says another number.
 pub const MINIMUM: usize = 10;
 
 /// Words that stand where a reason should.
@@ -55,7 +59,7 @@ const FILLERS: &[&str] = &[
 ];
 
 /// What is wrong with `reason`, to follow "the reason"; none if it is one.
-pub fn fault(reason: &str) -> Option<String> {
+pub fn fault(reason: &str, terms: &Terms) -> Option<String> {
     let text = reason.split_whitespace().collect::<Vec<_>>().join(" ");
     let length = text.chars().count();
     if length == 0 {
@@ -64,8 +68,17 @@ pub fn fault(reason: &str) -> Option<String> {
     if placeholder(&text) {
         return Some(format!("`{}` is a placeholder", shorten(&text)));
     }
-    (length < MINIMUM)
-        .then(|| format!("`{text}` is too short: {length} of at least {MINIMUM} characters"))
+    let least = terms.min_reason_length;
+    if length < least {
+        return Some(format!(
+            "`{text}` is too short: {length} of at least {least} characters"
+        ));
+    }
+    let pattern = terms.reason_pattern.as_ref()?;
+    (!pattern.is_match(&text)).then(|| {
+        let (text, pattern) = (shorten(&text), pattern.as_str());
+        format!("`{text}` has nothing that the pattern `{pattern}` matches")
+    })
 }
 
 fn placeholder(text: &str) -> bool {
@@ -117,7 +130,7 @@ fn shorten(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::fault;
+    use super::{Terms, fault};
 
     #[test]
     fn every_case_of_the_table() {
@@ -128,7 +141,7 @@ mod tests {
             .filter(|line| !line.starts_with('#') && !line.is_empty())
         {
             let (verdict, reason) = line.split_once('\t').unwrap();
-            let fault = fault(reason);
+            let fault = fault(reason, &Terms::default());
             assert_eq!(
                 if fault.is_none() { "ok" } else { "bad" },
                 verdict,
@@ -147,7 +160,20 @@ mod tests {
             ("todo", "`todo` is a placeholder"),
         ];
         for (reason, said) in cases {
-            assert_eq!(fault(reason).as_deref(), Some(said));
+            assert_eq!(fault(reason, &Terms::default()).as_deref(), Some(said));
         }
+    }
+
+    #[test]
+    fn a_configuration_may_ask_for_more() {
+        let terms = Terms {
+            min_reason_length: 20,
+            reason_pattern: Some(regex::Regex::new(r"OPS-\d+").unwrap()),
+            ..Terms::default()
+        };
+        let of = |reason: &str| fault(reason, &terms).unwrap_or_default();
+        assert!(of("OPS-1: the updater").contains("18 of at least 20"));
+        assert!(of("the updater must outlive us").contains(r"`OPS-\d+`"));
+        assert_eq!(of("OPS-12: the updater outlives us"), "");
     }
 }

@@ -18,7 +18,13 @@ const TODAY: Date = Date {
 fn judged(language: Language, text: &str) -> Vec<Finding> {
     let source = Source::new("x", language, text.to_owned());
     let tree = mini::tree(&source);
-    judge(&source, &tree, mini::findings(&source, &tree), TODAY)
+    judge(
+        &source,
+        &tree,
+        mini::findings(&source, &tree),
+        &Terms::default(),
+        TODAY,
+    )
 }
 
 /// `3 justified, 5 unjustified, 7 unused-justification`.

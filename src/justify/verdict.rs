@@ -1,10 +1,10 @@
 //! Which marker speaks for which finding, and what it is worth.
 
 use super::comments::Note;
-use super::grammar::{MARKER, Words};
+use super::grammar::Words;
 use super::place::{Page, Place, Reach};
-use super::reason;
-use crate::report::{Date, Finding, FindingId, Justification, Verdict};
+use super::{Terms, reason};
+use crate::report::{Date, Finding, FindingId, Justification, Origin, Verdict};
 use crate::rules::Level;
 use crate::source::Source;
 
@@ -114,6 +114,7 @@ pub(super) fn settle(
     page: &Page<'_>,
     finding: &mut Finding,
     claim: &Claim<'_>,
+    terms: &Terms,
     today: Date,
 ) {
     let words = claim.words;
@@ -122,10 +123,10 @@ pub(super) fn settle(
         reason: words.reason.clone(),
         mechanisms: words.mechanisms.clone(),
         until: words.until,
-        argument: false,
+        origin: Origin::Comment,
     });
     let line = source.line(claim.note.span.start);
-    match fault(page, finding, claim, today) {
+    match fault(page, finding, claim, terms, today) {
         None => finding.verdict = Verdict::Justified,
         Some(fault) => {
             finding
@@ -137,14 +138,15 @@ pub(super) fn settle(
 }
 
 /// Judges a reason that the spawn itself gives as an argument.
-pub(super) fn settle_argument(source: &Source, finding: &mut Finding) {
-    let Some(given) = finding.justification.as_ref().filter(|it| it.argument) else {
+pub(super) fn settle_argument(source: &Source, finding: &mut Finding, terms: &Terms) {
+    let given = finding.justification.as_ref();
+    let Some(given) = given.filter(|it| it.origin == Origin::Argument) else {
         return;
     };
     let line = source.line(given.span.start);
-    match reason::fault(&given.reason) {
+    match reason::fault(&given.reason, terms) {
         None => finding.verdict = Verdict::Justified,
-        Some(fault) => empty(&fault, "as its argument").put(finding, line),
+        Some(fault) => empty(&fault, "as its argument", terms).put(finding, line),
     }
 }
 
@@ -166,16 +168,25 @@ impl Fault {
     }
 }
 
-fn fault(page: &Page<'_>, finding: &Finding, claim: &Claim<'_>, today: Date) -> Option<Fault> {
+fn fault(
+    page: &Page<'_>,
+    finding: &Finding,
+    claim: &Claim<'_>,
+    terms: &Terms,
+    today: Date,
+) -> Option<Fault> {
     let words = claim.words;
     if claim.spawns.len() > 1 {
         return Some(ambiguous(page, claim));
     }
     if !words.mechanisms.is_empty() && !fits(words, finding) {
-        return Some(mismatch(words, finding));
+        return Some(mismatch(words, finding, terms));
     }
-    if let Some(fault) = reason::fault(&words.reason) {
-        return Some(empty(&fault, &format!("after `{MARKER}:`")));
+    if words.mechanisms.is_empty() && terms.require_mechanism {
+        return Some(unnamed(finding, terms));
+    }
+    if let Some(fault) = reason::fault(&words.reason, terms) {
+        return Some(empty(&fault, &format!("after `{}:`", terms.marker), terms));
     }
     words.until.filter(|until| *until < today).map(expired)
 }
@@ -195,29 +206,45 @@ fn ambiguous(page: &Page<'_>, claim: &Claim<'_>) -> Fault {
     }
 }
 
-fn mismatch(words: &Words, finding: &Finding) -> Fault {
-    let had: Vec<&str> = finding.rules.iter().map(|rule| rule.id).collect();
+fn mismatch(words: &Words, finding: &Finding, terms: &Terms) -> Fault {
+    let had = mechanisms(finding);
     Fault {
         id: FindingId::MechanismMismatch,
         message: format!(
-            "the justification names {}, the spawn has {}",
+            "the justification names {}, the spawn has {had}",
             words.mechanisms.join(", "),
-            had.join(", ")
         ),
         help: format!(
-            "if the reason still holds, write `{MARKER}[{}]`; else write a new one",
-            had.join(", ")
+            "if the reason still holds, write `{}[{had}]`; else write a new one",
+            terms.marker
         ),
     }
 }
 
-fn empty(fault: &str, place: &str) -> Fault {
+/// A marker without brackets, where the configuration wants them.
+fn unnamed(finding: &Finding, terms: &Terms) -> Fault {
+    let had = mechanisms(finding);
+    Fault {
+        id: FindingId::MechanismMismatch,
+        message: format!(
+            "the justification names no mechanism, as `require-mechanism` wants it; the spawn has {had}"
+        ),
+        help: format!("write `{}[{had}]: the reason`", terms.marker),
+    }
+}
+
+fn mechanisms(finding: &Finding) -> String {
+    let had: Vec<&str> = finding.rules.iter().map(|rule| rule.id).collect();
+    had.join(", ")
+}
+
+fn empty(fault: &str, place: &str, terms: &Terms) -> Fault {
     Fault {
         id: FindingId::EmptyJustification,
         message: format!("the reason {fault}"),
         help: format!(
             "say {place} what must outlive what, and who ends it, in at least {} characters; or start it owned",
-            reason::MINIMUM
+            terms.min_reason_length
         ),
     }
 }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::Report;
-use super::summary::{entries, line, plain};
+use super::summary::{Entry, entries, is_covered, line, plain};
 
 /// Writes a report and its summary.
 ///
@@ -16,7 +16,14 @@ pub fn write(out: &mut dyn Write, report: &Report) -> io::Result<()> {
         if let Some(at) = entry.position() {
             write!(out, "{}:{}:", at.line, at.column)?;
         }
-        writeln!(out, " {}: {}", entry.title(), plain(entry.message()))?;
+        let verdict = match entry {
+            Entry::Finding(_, finding) if is_covered(finding) => {
+                format!(" {}:", finding.verdict.name())
+            }
+            Entry::Finding(..) | Entry::Problem(..) => String::new(),
+        };
+        let (title, message) = (entry.title(), plain(entry.message()));
+        writeln!(out, " {title}:{verdict} {message}")?;
     }
     writeln!(out, "{}", line(report))
 }

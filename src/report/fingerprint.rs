@@ -11,7 +11,7 @@ use super::{FileReport, Finding, Problem, Report};
 use crate::source::Span;
 
 /// Every finding of a report with its file and its fingerprint, in order.
-pub(super) fn of_findings<'a>(
+pub fn of_findings<'a>(
     report: &'a Report,
     prefix: &str,
 ) -> impl Iterator<Item = (&'a FileReport, &'a Finding, String)> {

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use miette::{Diagnostic, LabeledSpan, MietteHandlerOpts, ReportHandler, Severity, SourceCode};
 
 use self::excerpt::{Excerpt, Mark};
-use super::summary::{Entry, entries, fails, line, plain, title};
+use super::summary::{Entry, Weight, entries, is_covered, line, plain, title};
 use super::{FileReport, Finding, Problem, Report};
 use crate::source::Span;
 
@@ -57,7 +57,7 @@ struct Shown {
     title: String,
     message: String,
     help: Option<String>,
-    error: bool,
+    weight: Weight,
     excerpt: Option<Excerpt>,
     notes: Vec<Self>,
 }
@@ -79,7 +79,7 @@ fn of_finding(file: &FileReport, finding: &Finding) -> Shown {
         title: "note".to_owned(),
         message: plain(text),
         help: None,
-        error: false,
+        weight: Weight::Info,
         excerpt: Excerpt::new(
             &file.source,
             vec![Mark {
@@ -89,11 +89,18 @@ fn of_finding(file: &FileReport, finding: &Finding) -> Shown {
         ),
         notes: Vec::new(),
     };
+    let entry = Entry::Finding(file, finding);
+    let (message, help) = if is_covered(finding) {
+        (plain(&entry.told("")), None)
+    } else {
+        let help = (!finding.help.is_empty()).then(|| plain(&finding.help));
+        (plain(&finding.message), help)
+    };
     Shown {
         title: title(finding),
-        message: plain(&finding.message),
-        help: (!finding.help.is_empty()).then(|| plain(&finding.help)),
-        error: fails(finding),
+        message,
+        help,
+        weight: entry.weight(),
         excerpt: Excerpt::new(&file.source, marks),
         notes: finding.notes.iter().map(note).collect(),
     }
@@ -124,7 +131,7 @@ fn of_problem(file: Option<&FileReport>, problem: &Problem) -> Shown {
         title: problem.id.name().to_owned(),
         message,
         help: None,
-        error: true,
+        weight: Weight::Error,
         excerpt,
         notes: Vec::new(),
     }
@@ -144,10 +151,10 @@ impl Diagnostic for Shown {
     }
 
     fn severity(&self) -> Option<Severity> {
-        Some(match (self.error, self.title == "note") {
-            (true, _) => Severity::Error,
-            (false, true) => Severity::Advice,
-            (false, false) => Severity::Warning,
+        Some(match self.weight {
+            Weight::Error => Severity::Error,
+            Weight::Warning => Severity::Warning,
+            Weight::Info => Severity::Advice,
         })
     }
 

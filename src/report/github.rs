@@ -7,7 +7,7 @@
 use std::io::{self, Write};
 
 use super::paths::from_root;
-use super::summary::{Entry, entries, line};
+use super::summary::{Entry, Weight, entries, line};
 use super::{Context, Report};
 
 /// Writes a report.
@@ -30,7 +30,11 @@ pub fn write(out: &mut dyn Write, report: &Report, context: &Context<'_>) -> io:
 }
 
 fn command(entry: &Entry<'_>, context: &Context<'_>) -> String {
-    let kind = if entry.fails() { "error" } else { "warning" };
+    let kind = match entry.weight() {
+        Weight::Error => "error",
+        Weight::Warning => "warning",
+        Weight::Info => "notice",
+    };
     format!(
         "::{kind} title={},file={}{}::{}",
         property(&entry.title()),

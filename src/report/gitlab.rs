@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::fingerprint::{of_findings, of_problem};
 use super::paths::from_root;
-use super::summary::{fails, is_covered, problems, title};
+use super::summary::{Entry, Weight, is_covered, problems, title};
 use super::{Context, Report};
 
 /// Writes a report.
@@ -15,15 +15,21 @@ use super::{Context, Report};
 ///
 /// Those of `out`.
 pub fn write(out: &mut dyn Write, report: &Report, context: &Context<'_>) -> io::Result<()> {
-    let open = of_findings(report, context.prefix).filter(|(_, finding, _)| !is_covered(finding));
+    let open = of_findings(report, context.prefix)
+        .filter(|(_, finding, _)| is_covered(finding) == report.inventory);
     let mut issues: Vec<Value> = open
         .map(|(file, finding, fingerprint)| {
             let span = finding.place();
+            let entry = Entry::Finding(file, finding);
             json!({
                 "check_name": title(finding),
-                "description": format!("{}: {}", finding.message, finding.help),
+                "description": entry.told(": "),
                 "fingerprint": fingerprint,
-                "severity": if fails(finding) { "major" } else { "minor" },
+                "severity": match entry.weight() {
+                    Weight::Error => "major",
+                    Weight::Warning => "minor",
+                    Weight::Info => "info",
+                },
                 "location": {
                     "path": from_root(context.prefix, &file.source.path),
                     "lines": {

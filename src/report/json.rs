@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::fingerprint::of_findings;
 use super::summary::{Counts, fails, is_covered, problems};
-use super::{Context, FileReport, Finding, Report};
+use super::{Context, FileReport, Finding, Origin, Report};
 use crate::rules::{Certainty, Level};
 
 #[derive(Serialize)]
@@ -65,7 +65,7 @@ struct Lines {
 
 #[derive(Serialize)]
 struct Reason<'a> {
-    line: u32,
+    line: Option<u32>,
     #[serde(rename = "reason")]
     text: &'a str,
     mechanisms: &'a [String],
@@ -189,15 +189,11 @@ fn item<'a>(file: &'a FileReport, finding: &'a Finding, fingerprint: String) -> 
         help: &finding.help,
         fingerprint,
         justification: finding.justification.as_ref().map(|given| Reason {
-            line: source.line(given.span.start),
+            line: (given.origin != Origin::Configuration).then(|| source.line(given.span.start)),
             text: &given.reason,
             mechanisms: &given.mechanisms,
             until: given.until.map(|date| date.to_string()),
-            source: if given.argument {
-                "argument"
-            } else {
-                "comment"
-            },
+            source: given.origin.name(),
         }),
     }
 }

@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 
 use super::paths::from_root;
-use super::summary::{entries, is_covered, line, title};
+use super::summary::{Weight, entries, is_covered, line, title, why};
 use super::{Context, Report};
 
 /// Writes a report.
@@ -14,7 +14,8 @@ use super::{Context, Report};
 /// Those of `out`.
 pub fn write(out: &mut dyn Write, report: &Report, context: &Context<'_>) -> io::Result<()> {
     writeln!(out, "## Detached spawns\n\n{}", line(report))?;
-    let entries = entries(report);
+    let mut entries = entries(report);
+    entries.retain(|entry| entry.weight() != Weight::Info);
     if !entries.is_empty() {
         writeln!(out, "\n### To be looked at\n")?;
         writeln!(out, "| | Where | What | Why |\n| --- | --- | --- | --- |")?;
@@ -49,7 +50,7 @@ fn justified(out: &mut dyn Write, report: &Report, context: &Context<'_>) -> io:
                 "| {} | {} | {} | {} |",
                 place(context, &file.source.path, Some(row)),
                 code(&title(finding)),
-                cell(given.map_or(finding.verdict.name(), |own| &own.reason)),
+                cell(why(finding)),
                 until.map_or_else(String::new, |date| date.to_string()),
             )?;
         }

@@ -11,7 +11,7 @@ const KEPT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'/');
 
 /// A path as it is from the repository's root; `prefix` is the working directory from there.
-pub(super) fn from_root(prefix: &str, path: &str) -> String {
+pub fn from_root(prefix: &str, path: &str) -> String {
     if path.starts_with('/') {
         return path.to_owned();
     }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 
 use super::paths::from_root;
-use super::summary::{Entry, entries};
+use super::summary::{Entry, Weight, entries};
 use super::{Context, Report};
 use crate::source::{Source, Unit};
 
@@ -33,7 +33,11 @@ pub fn write(out: &mut dyn Write, report: &Report, context: &Context<'_>) -> io:
         }
         let diagnostic = json!({
             "message": entry.told("\n"),
-            "severity": if entry.fails() { "ERROR" } else { "WARNING" },
+            "severity": match entry.weight() {
+                Weight::Error => "ERROR",
+                Weight::Warning => "WARNING",
+                Weight::Info => "INFO",
+            },
             "code": { "value": entry.title() },
             "location": location,
         });

@@ -6,7 +6,7 @@ use crate::rules::{ALL, Certainty, Level};
 use crate::source::{Language, Source, Span};
 
 /// A finding of the first rule whose evidence is the first place of each of `tokens`.
-pub(super) fn finding(source: &Source, tokens: &[&str]) -> Finding {
+pub(crate) fn finding(source: &Source, tokens: &[&str]) -> Finding {
     let span = |token: &&str| {
         let start = source.text.find(*token).expect("the token is in the text");
         Span::new(start, start + token.len())
@@ -33,11 +33,12 @@ pub(super) fn finding(source: &Source, tokens: &[&str]) -> Finding {
         help: "do not".to_owned(),
         notes: Vec::new(),
         justification: None,
+        removable: None,
     }
 }
 
 /// A file with one such finding.
-pub(super) fn file(text: &str, tokens: &[&str]) -> FileReport {
+pub(crate) fn file(text: &str, tokens: &[&str]) -> FileReport {
     let source = Source::new("a/b.py", Language::Python, text.to_owned());
     let findings = vec![finding(&source, tokens)];
     FileReport {
@@ -45,11 +46,12 @@ pub(super) fn file(text: &str, tokens: &[&str]) -> FileReport {
         findings,
         problems: Vec::new(),
         comments: Vec::new(),
+        file: "a/b.py".into(),
     }
 }
 
 /// A report with a file of each verdict, a fault and a problem.
-pub(super) fn report() -> Report {
+pub(crate) fn report() -> Report {
     let mut file = file(
         "x = 1\nspawn(setsid=True)\nwarn()\nwhy()\n",
         &["setsid=True"],
@@ -63,7 +65,7 @@ pub(super) fn report() -> Report {
         reason: "it must".to_owned(),
         mechanisms: Vec::new(),
         until: crate::justify::parse_date("2030-01-02").ok(),
-        argument: false,
+        origin: super::Origin::Comment,
     });
     let mut fault = finding(&file.source, &["x = 1"]);
     fault.id = FindingId::UnusedJustification;
@@ -88,5 +90,6 @@ pub(super) fn report() -> Report {
         problems: vec![problem],
         seen: 3,
         scanned: 1,
+        inventory: false,
     }
 }

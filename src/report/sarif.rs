@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::fingerprint::of_findings;
 use super::paths::uri;
-use super::summary::{Counts, fails, is_covered, problems, title};
+use super::summary::{Counts, fails, is_covered, problems, title, why};
 use super::{Context, FileReport, Finding, Problem, Report, Verdict};
 use crate::explain;
 use crate::rules::Level;
@@ -103,13 +103,9 @@ fn result(
         } else {
             "external"
         };
-        let reason = finding
-            .justification
-            .as_ref()
-            .map(|own| own.reason.as_str());
         result["suppressions"] = json!([{
             "kind": kind,
-            "justification": reason.unwrap_or(finding.verdict.name()),
+            "justification": why(finding),
         }]);
     } else {
         result["suppressions"] = json!([]);

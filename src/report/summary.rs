@@ -15,6 +15,10 @@ pub struct Counts {
     pub unjustified: usize,
     /// Detaching spawns that a reason, the configuration or the baseline covers.
     pub justified: usize,
+    /// Those of them that the configuration covers.
+    pub allowed: usize,
+    /// Those of them that only the baseline covers.
+    pub baselined: usize,
     /// What could not be read or understood.
     pub problems: usize,
 }
@@ -29,6 +33,8 @@ impl Counts {
         for finding in report.files.iter().flat_map(|file| &file.findings) {
             if is_covered(finding) {
                 counts.justified += 1;
+                counts.allowed += usize::from(finding.verdict == Verdict::Allowed);
+                counts.baselined += usize::from(finding.verdict == Verdict::Baselined);
                 continue;
             }
             counts.unjustified += usize::from(finding.verdict == Verdict::Unjustified);
@@ -87,6 +93,26 @@ pub fn problems(report: &Report) -> impl Iterator<Item = &Problem> {
     all.into_iter()
 }
 
+/// Why a finding is accounted for.
+pub fn why(finding: &Finding) -> &str {
+    match (&finding.justification, finding.verdict) {
+        (_, Verdict::Baselined) => "known from before, no reason given",
+        (Some(given), _) => &given.reason,
+        (None, verdict) => verdict.name(),
+    }
+}
+
+/// How grave an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weight {
+    /// It is accounted for.
+    Info,
+    /// It does not fail the run.
+    Warning,
+    /// It fails the run.
+    Error,
+}
+
 /// What a line of output is about.
 #[derive(Clone, Copy, Debug)]
 pub enum Entry<'a> {
@@ -121,9 +147,10 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// What is the matter; one sentence, no full stop.
+    /// What is the matter, or why it is none; one sentence, no full stop.
     pub fn message(&self) -> &'a str {
         match self {
+            Self::Finding(_, finding) if is_covered(finding) => why(finding),
             Self::Finding(_, finding) => &finding.message,
             Self::Problem(_, problem) => &problem.message,
         }
@@ -132,6 +159,9 @@ impl<'a> Entry<'a> {
     /// The message, then what to do; a problem's message says that already.
     pub fn told(&self, separator: &str) -> String {
         match self {
+            Self::Finding(_, finding) if is_covered(finding) => {
+                [finding.verdict.name(), ": ", why(finding)].concat()
+            }
             Self::Finding(_, finding) => [&finding.message, separator, &finding.help].concat(),
             Self::Problem(_, problem) => problem.message.clone(),
         }
@@ -139,21 +169,29 @@ impl<'a> Entry<'a> {
 
     /// Whether it fails the run.
     pub fn fails(&self) -> bool {
+        self.weight() == Weight::Error
+    }
+
+    /// How grave it is.
+    pub fn weight(&self) -> Weight {
         match self {
-            Self::Finding(_, finding) => fails(finding),
-            Self::Problem(..) => true,
+            Self::Problem(..) => Weight::Error,
+            Self::Finding(_, finding) if fails(finding) => Weight::Error,
+            Self::Finding(_, finding) if is_covered(finding) => Weight::Info,
+            Self::Finding(..) => Weight::Warning,
         }
     }
 }
 
-/// Everything that people must look at, by path and place.
+/// Everything that people must look at, by path and place; of an inventory what is accounted for.
 pub fn entries(report: &Report) -> Vec<Entry<'_>> {
     let unread = report.problems.iter();
     let mut entries: Vec<Entry<'_>> = unread
         .map(|problem| Entry::Problem(None, problem))
         .collect();
     for file in &report.files {
-        let open = file.findings.iter().filter(|finding| !is_covered(finding));
+        let listed = |finding: &&Finding| is_covered(finding) == report.inventory;
+        let open = file.findings.iter().filter(listed);
         entries.extend(open.map(|finding| Entry::Finding(file, finding)));
         let problems = file.problems.iter();
         entries.extend(problems.map(|problem| Entry::Problem(Some(file), problem)));
@@ -162,18 +200,33 @@ pub fn entries(report: &Report) -> Vec<Entry<'_>> {
     entries
 }
 
-/// The last line: `2 files, 1 finding (1 denied, 0 warnings), 0 justified, 0 problems`.
+/// The last line: `2 files, 1 finding (1 denied, 0 warnings), 0 justified, 0 problems`. What is
+/// covered by something else than a reason in the source is said apart: `2 justified (1 allowed)`.
 pub fn line(report: &Report) -> String {
     let counts = Counts::of(report);
     format!(
-        "{}, {} ({} denied, {}), {} justified, {}",
+        "{}, {} ({} denied, {}), {} justified{}, {}",
         plural(report.seen, "file"),
         plural(counts.findings(), "finding"),
         counts.denied,
         plural(counts.warnings, "warning"),
         counts.justified,
+        apart(counts),
         plural(counts.problems, "problem"),
     )
+}
+
+fn apart(counts: Counts) -> String {
+    let parts = [(counts.allowed, "allowed"), (counts.baselined, "baselined")];
+    let some = parts.iter().filter(|(number, _)| *number > 0);
+    let said: Vec<String> = some
+        .map(|(number, word)| format!("{number} {word}"))
+        .collect();
+    if said.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", said.join(", "))
+    }
 }
 
 fn plural(number: usize, word: &str) -> String {

@@ -6,7 +6,7 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use super::paths::from_root;
-use super::summary::{Entry, entries, line};
+use super::summary::{Entry, Weight, entries, line};
 use super::{Context, Report};
 
 /// Writes a report as `JUnit` does: one suite a file, one case an entry, and one passing case where
@@ -125,7 +125,11 @@ pub fn checkstyle(out: &mut dyn Write, report: &Report, context: &Context<'_>) -
 }
 
 fn error(xml: &mut Writer<&mut dyn Write>, entry: &Entry<'_>) -> io::Result<()> {
-    let severity = if entry.fails() { "error" } else { "warning" };
+    let severity = match entry.weight() {
+        Weight::Error => "error",
+        Weight::Warning => "warning",
+        Weight::Info => "info",
+    };
     let (line, column) = entry.position().map_or((1, 1), |at| (at.line, at.column));
     let source = format!("check-detached-spawns.{}", entry.title());
     xml.create_element("error")

@@ -1,14 +1,13 @@
-//! What the caller leaves out, in the language of ignore files.
+//! What the caller leaves out, by flags and by the configuration.
 
 use std::path::Path;
 
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
-
 use super::Place;
+use crate::globs::Globs;
 
 /// Globs of `--exclude`, relative to the working directory.
 #[derive(Clone, Debug)]
-pub struct Excludes(Gitignore);
+pub struct Excludes(Globs);
 
 impl Excludes {
     /// Reads globs.
@@ -17,13 +16,7 @@ impl Excludes {
     ///
     /// Says which one is none.
     pub fn new(globs: &[String]) -> Result<Self, String> {
-        let mut builder = GitignoreBuilder::new("");
-        for glob in globs {
-            builder
-                .add_line(None, glob)
-                .map_err(|error| format!("cannot read the glob {glob:?}: {error}"))?;
-        }
-        builder.build().map(Self).map_err(|error| error.to_string())
+        Globs::new(globs).map(Self)
     }
 
     /// Whether nothing is left out.
@@ -42,7 +35,7 @@ impl Excludes {
         let inside = full
             .strip_prefix(&place.cwd)
             .or_else(|_| path.strip_prefix(named));
-        inside.is_ok_and(|inside| self.0.matched(inside, folder).is_ignore())
+        inside.is_ok_and(|inside| self.0.meets(inside, folder))
     }
 
     /// Whether a path that the caller names is left out, by itself or by a folder around it.
@@ -55,10 +48,6 @@ impl Excludes {
             Ok(inside) => inside,
             Err(_) => Path::new(full.file_name().unwrap_or_default()),
         };
-        !inside.as_os_str().is_empty()
-            && self
-                .0
-                .matched_path_or_any_parents(inside, folder)
-                .is_ignore()
+        self.0.covers(inside, folder)
     }
 }

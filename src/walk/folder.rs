@@ -25,10 +25,12 @@ fn wanted(walk: &Walk, named: &Path, found: &mut Found) {
     let mut builder = ignore::WalkBuilder::new(named);
     builder.hidden(false).git_global(false);
     let (place, excludes, top) = (walk.place.clone(), walk.excludes.clone(), named.to_owned());
+    let configs = std::sync::Arc::clone(&walk.configs);
     builder.filter_entry(move |entry| {
         let folder = entry.file_type().is_some_and(|kind| kind.is_dir());
         entry.depth() == 0
             || !(excludes.meets(&place, &top, entry.path(), folder)
+                || configs.meets(entry.path(), folder)
                 || folder && (is_git(entry.file_name()) || is_made(entry.path())))
     });
     for entry in builder.build() {
@@ -48,6 +50,7 @@ fn all(walk: &Walk, named: &Path, found: &mut Found) {
                 || !(walk
                     .excludes
                     .meets(&walk.place, named, entry.path(), folder)
+                    || walk.configs.meets(entry.path(), folder)
                     || folder && is_git(entry.file_name()))
         });
     for entry in entries {

@@ -1,5 +1,6 @@
 //! Where a run stands: how paths are shown, and what they are relative to.
 
+use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
 /// The working directory and the repository around it.
@@ -81,6 +82,29 @@ impl Place {
         };
         resolved.unwrap_or(joined)
     }
+}
+
+/// A path from its bytes, as lists of paths and git give it.
+///
+/// # Errors
+///
+/// Where not all bytes are a path.
+#[cfg(unix)]
+pub fn path_of(bytes: &[u8]) -> Result<PathBuf, String> {
+    use std::os::unix::ffi::OsStringExt;
+    Ok(OsString::from_vec(bytes.to_vec()).into())
+}
+
+/// A path from its bytes, as lists of paths and git give it.
+///
+/// # Errors
+///
+/// Where not all bytes are a path.
+#[cfg(not(unix))]
+pub fn path_of(bytes: &[u8]) -> Result<PathBuf, String> {
+    let text = String::from_utf8(bytes.to_vec());
+    text.map(|text| OsString::from(text).into())
+        .map_err(|error| format!("a path is no UTF-8: {error}"))
 }
 
 /// The path with `/` between its parts, without `.` parts.

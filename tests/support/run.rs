@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::thread;
 
-use check_detached_spawns::check::{Levels, check};
+use check_detached_spawns::check::check;
 use check_detached_spawns::decode::decode;
+use check_detached_spawns::policy::Policy;
 use check_detached_spawns::report::{
     Date, FileReport, Finding, FindingId, Problem, ProblemId, Verdict,
 };
@@ -73,10 +74,10 @@ pub(crate) fn fixtures() -> Vec<Fixture> {
 /// gives to its own threads; a panic comes back as an error, so that one file cannot hide the rest.
 pub(crate) fn judge(fixture: &Fixture) -> Result<FileReport, String> {
     let source = fixture.source();
-    let levels = Levels::default();
+    let policy = Policy::default();
     let worker = thread::Builder::new()
         .stack_size(256 << 20)
-        .spawn(move || check(source, &levels, TODAY))
+        .spawn(move || check(source, &policy, TODAY))
         .map_err(|error| error.to_string())?;
     let mut report = worker
         .join()

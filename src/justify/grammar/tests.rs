@@ -2,6 +2,10 @@
 
 use super::*;
 
+fn read(text: &str) -> Reading {
+    super::read(MARKER, text)
+}
+
 fn marker(text: &str) -> Words {
     match read(text) {
         Reading::Marker(words) => words,
@@ -219,4 +223,21 @@ fn no_text_breaks_it() {
         }
         let _ = read(&text);
     }
+}
+
+#[test]
+fn the_word_is_an_input() {
+    let of = |text: &str| super::read("must-outlive", text);
+    let Reading::Marker(words) = of("must-outlive[new-session]: the updater outlives us") else {
+        panic!("it is a marker");
+    };
+    assert_eq!(words.reason, "the updater outlives us");
+    assert_eq!(
+        of("detached-spawn: the updater outlives us"),
+        Reading::Other
+    );
+    let Reading::Malformed(malformed) = of("must_outlive: the updater outlives us") else {
+        panic!("it is nearly one");
+    };
+    assert!(malformed.help.contains("`must-outlive: the reason`"));
 }

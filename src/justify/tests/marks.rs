@@ -178,7 +178,13 @@ fn docstrings_are_no_comments() {
     let source = Source::new("x", Language::Python, text.to_owned());
     let mut tree = mini::tree(&source);
     tree.docs = vec![Span::new(0, text.rfind("\"\"\"").unwrap() + 3)];
-    let found = judge(&source, &tree, mini::findings(&source, &tree), TODAY);
+    let found = judge(
+        &source,
+        &tree,
+        mini::findings(&source, &tree),
+        &Terms::default(),
+        TODAY,
+    );
     let ids: Vec<&str> = found.iter().map(|finding| finding.id.name()).collect();
     assert_eq!(ids, ["malformed-marker", "detaching-spawn"]);
     assert_eq!(
@@ -195,12 +201,18 @@ fn nothing_is_stale_in_a_file_that_was_not_understood() {
         "# detached-spawn: the updater must outlive us\n".to_owned(),
     );
     let mut tree = mini::tree(&source);
-    assert_eq!(judge(&source, &tree, Vec::new(), TODAY).len(), 1);
+    assert_eq!(
+        judge(&source, &tree, Vec::new(), &Terms::default(), TODAY).len(),
+        1
+    );
     tree.fault = Some(crate::facts::tree::Fault {
         at: Span::new(0, 0),
         why: "no".to_owned(),
     });
-    assert_eq!(judge(&source, &tree, Vec::new(), TODAY).len(), 0);
+    assert_eq!(
+        judge(&source, &tree, Vec::new(), &Terms::default(), TODAY).len(),
+        0
+    );
 }
 
 #[test]
@@ -214,9 +226,9 @@ fn reasons_from_arguments() {
             reason: reason.to_owned(),
             mechanisms: Vec::new(),
             until: None,
-            argument: true,
+            origin: crate::report::Origin::Argument,
         });
-        let found = judge(&source, &tree, findings, TODAY);
+        let found = judge(&source, &tree, findings, &Terms::default(), TODAY);
         found
             .iter()
             .map(|it| format!("{} {}", it.id.name(), it.verdict.name()))
@@ -334,7 +346,19 @@ fn no_comments_and_no_trees_break_it() {
         tree.docs = vec![span()];
         tree.comments.sort_by_key(|comment| comment.span);
         let empty = Tree::default();
-        judge(&source, &tree, mini::tokens(&source, span()), TODAY);
-        judge(&source, &empty, mini::tokens(&source, span()), TODAY);
+        judge(
+            &source,
+            &tree,
+            mini::tokens(&source, span()),
+            &Terms::default(),
+            TODAY,
+        );
+        judge(
+            &source,
+            &empty,
+            mini::tokens(&source, span()),
+            &Terms::default(),
+            TODAY,
+        );
     }
 }

@@ -85,6 +85,7 @@ fn finding(source: &Source, evidence: Span, id: &str) -> Finding {
         help: String::new(),
         notes: Vec::new(),
         justification: None,
+        removable: None,
     }
 }
 

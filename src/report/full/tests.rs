@@ -20,6 +20,7 @@ fn one(text: &str, tokens: &[&str]) -> String {
     let files = vec![sample::file(text, tokens)];
     drawn(
         &Report {
+            inventory: false,
             files,
             problems: Vec::new(),
             seen: 1,

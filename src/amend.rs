@@ -1,0 +1,74 @@
+//! Changing source files: `--fix` and `--add-markers`.
+
+use check_detached_spawns::check::check_inside;
+use check_detached_spawns::config::Rules;
+use check_detached_spawns::edit::{self, Edited};
+use check_detached_spawns::report::summary::is_shown;
+use check_detached_spawns::report::{FileReport, Report};
+use check_detached_spawns::source::Source;
+use check_detached_spawns::walk::Walk;
+use check_detached_spawns::{replace, run};
+
+use crate::before::note;
+
+/// What is to be changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// Markers that speak of nothing are taken out.
+    Fix,
+    /// Markers without a reason are put in.
+    AddMarkers,
+}
+
+/// Changes the files of a report. Says what was done, and whether anything was: then the report is
+/// no longer true.
+pub(crate) fn amend(
+    change: Change,
+    report: &Report,
+    walk: &Walk,
+    options: &run::Options,
+) -> Result<bool, String> {
+    let (mut markers, mut files) = (0, 0);
+    for file in &report.files {
+        let rules = walk.configs.of(&file.file);
+        let edited = run::on_large_stack(|| edited(change, file, &rules, options))?;
+        let shown = &file.source.path;
+        let what = match change {
+            Change::Fix => "this justification cannot be taken out without changing more",
+            Change::AddMarkers => "no place for a justification that speaks of this spawn alone",
+        };
+        for line in &edited.left {
+            note(&format!("{shown}:{line}: {what}"));
+        }
+        if edited.changes == 0 {
+            continue;
+        }
+        match replace::source(&file.file, &file.source, &edited.text) {
+            Ok(()) => {
+                markers += edited.changes;
+                files += 1;
+            }
+            Err(why) => note(&format!("{shown}: not changed, it {why}")),
+        }
+    }
+    let done = match change {
+        Change::Fix => "taken out",
+        Change::AddMarkers => "added; each still needs its reason",
+    };
+    note(&format!("{markers} justifications in {files} files {done}"));
+    Ok(files > 0)
+}
+
+fn edited(change: Change, file: &FileReport, rules: &Rules, options: &run::Options) -> Edited {
+    let policy = &rules.config.policy;
+    let judge = |text: String| {
+        let source = Source::new(file.source.path.clone(), file.source.language, text);
+        let mut judged = check_inside(source, policy, options.today, &rules.inside);
+        judged.findings.retain(is_shown);
+        judged
+    };
+    match change {
+        Change::Fix => edit::remove(file, judge),
+        Change::AddMarkers => edit::add(file, &policy.terms, judge),
+    }
+}

@@ -1,0 +1,212 @@
+//! Comparing with before: a baseline, an earlier commit, what was committed of what is staged.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use check_detached_spawns::adopt::{self, Baseline, is_open};
+use check_detached_spawns::git::{Git, Staged};
+use check_detached_spawns::report::paths::from_root;
+use check_detached_spawns::report::summary::plain;
+use check_detached_spawns::report::{FileReport, Report};
+use check_detached_spawns::walk::{Input, Walk, of_shebang, of_suffix};
+use check_detached_spawns::{replace, run};
+
+/// How many stale entries are told one by one.
+const TOLD: usize = 10;
+
+/// What is staged, as files to judge, and what was committed of each.
+pub(crate) struct Index {
+    git: Git,
+    files: BTreeMap<PathBuf, Staged>,
+}
+
+impl Index {
+    /// The staged files at and below `named`, without what is left out. What is staged counts,
+    /// whatever the working tree holds.
+    pub(crate) fn inputs(walk: &Walk, named: &[PathBuf]) -> Result<(Self, Vec<Input>), String> {
+        let git = Git::of(&walk.place)?;
+        let named: Vec<PathBuf> = named.iter().map(|path| walk.place.full(path)).collect();
+        let mut index = Self {
+            git,
+            files: BTreeMap::new(),
+        };
+        let mut inputs = Vec::new();
+        for staged in index.git.staged()? {
+            let path = walk.place.root.join(&staged.path);
+            let wanted = named.iter().any(|named| path.starts_with(named));
+            if !wanted || walk.leaves_out(&path, false) {
+                continue;
+            }
+            let by_suffix = of_suffix(&path);
+            if by_suffix.is_none() && path.extension().is_some() {
+                continue;
+            }
+            let bytes = index.git.content(&staged.now)?;
+            let Some(language) = by_suffix.or_else(|| of_shebang(&bytes)) else {
+                continue;
+            };
+            if walk.languages.contains(&language) {
+                inputs.push(Input {
+                    shown: walk.place.shown(&path),
+                    language,
+                    bytes: Some(bytes),
+                    rules: walk.configs.of(&path),
+                    path: path.clone(),
+                });
+                index.files.insert(path, staged);
+            }
+        }
+        inputs.sort_by(|a, b| a.shown.cmp(&b.shown).then_with(|| a.path.cmp(&b.path)));
+        Ok((index, inputs))
+    }
+
+    /// Marks what was open in the last commit already.
+    pub(crate) fn compare(
+        &self,
+        walk: &Walk,
+        report: &mut Report,
+        options: &run::Options,
+    ) -> Result<(), String> {
+        let mut before = Vec::new();
+        for file in open_files(report) {
+            let blob = self
+                .files
+                .get(&file.file)
+                .and_then(|own| own.before.as_ref());
+            if let Some(blob) = blob {
+                before.push(earlier(walk, file, self.git.content(blob)?));
+            }
+        }
+        mark(walk, report, &before, options)
+    }
+}
+
+/// Marks what was open in the commit `reference`, or where history parted from it.
+pub(crate) fn compare_with(
+    reference: &str,
+    walk: &Walk,
+    report: &mut Report,
+    options: &run::Options,
+) -> Result<(), String> {
+    let git = Git::of(&walk.place)?;
+    let base = git.base(reference)?;
+    let renamed = git.renamed(&base)?;
+    let mut former: BTreeMap<&Path, PathBuf> = BTreeMap::new();
+    for file in open_files(report) {
+        let full = walk.place.full(&file.file);
+        // What lies outside of the repository was never in it.
+        if let Ok(path) = full.strip_prefix(&walk.place.root) {
+            let was = renamed.get(path).map_or(path, PathBuf::as_path);
+            former.insert(&file.file, was.to_owned());
+        }
+    }
+    let paths: Vec<PathBuf> = former.values().cloned().collect();
+    let blobs = git.blobs(&base, &paths)?;
+    let mut before = Vec::new();
+    for file in open_files(report) {
+        let blob = former
+            .get(file.file.as_path())
+            .and_then(|path| blobs.get(path));
+        if let Some(blob) = blob {
+            before.push(earlier(walk, file, git.content(blob)?));
+        }
+    }
+    mark(walk, report, &before, options)
+}
+
+fn open_files(report: &Report) -> impl Iterator<Item = &FileReport> {
+    let open = |file: &&FileReport| file.findings.iter().any(|own| is_open(own.verdict));
+    report.files.iter().filter(open)
+}
+
+/// An earlier text of a file, under its name of today: then fingerprints compare.
+fn earlier(walk: &Walk, file: &FileReport, bytes: Vec<u8>) -> Input {
+    Input {
+        path: file.file.clone(),
+        shown: file.source.path.clone(),
+        language: file.source.language,
+        bytes: Some(bytes),
+        rules: walk.configs.of(&file.file),
+    }
+}
+
+fn mark(
+    walk: &Walk,
+    report: &mut Report,
+    before: &[Input],
+    options: &run::Options,
+) -> Result<(), String> {
+    let earlier = run::run(before, Vec::new(), options);
+    if earlier.failed {
+        return Err("internal error while the base was judged; please report it".to_owned());
+    }
+    let prefix = walk.place.prefix();
+    adopt::mark(report, &prefix, &adopt::open(&earlier.report, &prefix));
+    Ok(())
+}
+
+/// Marks what the baseline in `file` knows, and tells what of it is stale; with `renew` it is written
+/// anew first.
+pub(crate) fn baseline(
+    file: &Path,
+    renew: bool,
+    walk: &Walk,
+    inputs: &[Input],
+    report: &mut Report,
+) -> Result<(), String> {
+    let prefix = walk.place.prefix();
+    let old = read(file, renew)?;
+    let now = Baseline::of(report, &prefix);
+    let read: BTreeSet<String> = inputs
+        .iter()
+        .map(|input| from_root(&prefix, &input.shown))
+        .collect();
+    let settled = |path: &str| read.contains(path) || is_gone(&walk.place.root.join(path));
+    if renew {
+        let renewed = old.renewed(&now, settled);
+        replace::write(file, renewed.write().as_bytes())?;
+        adopt::mark(report, &prefix, &renewed.known());
+        return Ok(());
+    }
+    adopt::mark(report, &prefix, &old.known());
+    let stale = old.stale(&now, settled);
+    for entry in stale.iter().take(TOLD) {
+        note(&format!(
+            "stale in {}: {} {}",
+            file.display(),
+            entry.path,
+            entry.rule
+        ));
+    }
+    if !stale.is_empty() {
+        let count = stale.len();
+        note(&format!(
+            "{count} stale in {}: --write-baseline drops what is fixed",
+            file.display()
+        ));
+    }
+    Ok(())
+}
+
+/// Whether a file of a baseline is no more. A name that is not Unicode cannot be asked for.
+fn is_gone(path: &Path) -> bool {
+    !path.to_string_lossy().contains('\u{fffd}') && !path.exists()
+}
+
+fn read(file: &Path, may_miss: bool) -> Result<Baseline, String> {
+    let shown = file.display();
+    match std::fs::read(file) {
+        Ok(bytes) => Baseline::read(&bytes)
+            .map_err(|fault| format!("{shown} is no baseline of ours: {fault}; write a new one with --write-baseline, to a new file")),
+        Err(error) if may_miss && error.kind() == io::ErrorKind::NotFound => Ok(Baseline::default()),
+        Err(error) => Err(format!(
+            "cannot read the baseline {shown}: {error}; --write-baseline makes one"
+        )),
+    }
+}
+
+/// Says something that changes nothing.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(io::stderr(), "note: {}", plain(text));
+}

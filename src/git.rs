@@ -1,0 +1,247 @@
+//! What git knows of the working tree: a base to compare with, renamed files, what is staged.
+//!
+//! git is run as a reader: without hooks, file system monitor, external diffs, text conversion,
+//! prompts, locks or network. Nothing reads the working tree, so that no filter of the repository
+//! is run either: renames are those between the base and the index.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::report::summary::plain;
+use crate::walk::{Place, path_of};
+
+/// Paths given to one run of git; the system limits how long a command line may be.
+const AT_ONCE: usize = 200;
+
+/// A repository.
+#[derive(Clone, Debug)]
+pub struct Git {
+    root: PathBuf,
+}
+
+/// A file that is staged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Staged {
+    /// Its path from the repository's root.
+    pub path: PathBuf,
+    /// What is staged: the id of a blob.
+    pub now: String,
+    /// What was committed, under this or its former name.
+    pub before: Option<String>,
+}
+
+impl Git {
+    /// The repository in which a run stands.
+    ///
+    /// # Errors
+    ///
+    /// Says so where there is none.
+    pub fn of(place: &Place) -> Result<Self, String> {
+        if place.root.join(".git").exists() {
+            return Ok(Self {
+                root: place.root.clone(),
+            });
+        }
+        let here = place.cwd.display();
+        Err(format!(
+            "{here} is in no git repository: there is nothing to compare with"
+        ))
+    }
+
+    /// The commit to compare with: where the history of `reference` and of the working tree part.
+    ///
+    /// # Errors
+    ///
+    /// Says how to get a commit that is not here.
+    pub fn base(&self, reference: &str) -> Result<String, String> {
+        let named = format!("{reference}^{{commit}}");
+        let args = ["rev-parse", "--verify", "--quiet", named.as_str()];
+        let commit = if reference.starts_with('-') {
+            None // It would be read as an option.
+        } else {
+            self.words(&args).ok()
+        };
+        let Some(commit) = commit.filter(|commit| !commit.is_empty()) else {
+            let name = plain(reference);
+            return Err(format!(
+                "cannot find the base `{name}` in this repository: fetch it (`git fetch origin {name}`), \
+                 or check out the history too (`fetch-depth: 0` of actions/checkout)"
+            ));
+        };
+        // A shallow clone may hold both commits and not where they part: then the base itself counts.
+        let parting = self.words(&["merge-base", commit.as_str(), "HEAD"]);
+        Ok(parting.ok().filter(|own| !own.is_empty()).unwrap_or(commit))
+    }
+
+    /// Former names of files that were renamed since `base`, by their names now.
+    ///
+    /// # Errors
+    ///
+    /// Those of git.
+    pub fn renamed(&self, base: &str) -> Result<BTreeMap<PathBuf, PathBuf>, String> {
+        let args = ["--diff-filter=R", base, "--"];
+        let entries = self.changes(&args)?;
+        let former = |change: Change| Some((change.path, change.former?));
+        Ok(entries.into_iter().filter_map(former).collect())
+    }
+
+    /// The ids of files in `base`, by their paths from the root; those that it has not are left out.
+    ///
+    /// # Errors
+    ///
+    /// Those of git.
+    pub fn blobs(
+        &self,
+        base: &str,
+        paths: &[PathBuf],
+    ) -> Result<BTreeMap<PathBuf, String>, String> {
+        let mut blobs = BTreeMap::new();
+        for paths in paths.chunks(AT_ONCE) {
+            let fixed = ["ls-tree", "-z", "--full-tree", base, "--"];
+            let args = fixed.iter().map(OsStr::new);
+            let out = self.run(args.chain(paths.iter().map(|path| path.as_os_str())))?;
+            for entry in out.split(|byte| *byte == 0) {
+                let mut parts = entry.splitn(2, |byte| *byte == b'\t');
+                let (Some(head), Some(path)) = (parts.next(), parts.next()) else {
+                    continue;
+                };
+                let head = String::from_utf8_lossy(head);
+                let mut words = head.split(' ');
+                let (mode, kind, id) = (words.next(), words.next(), words.next());
+                if let (true, Some("blob"), Some(id)) = (mode.is_some_and(is_file), kind, id) {
+                    blobs.insert(path_of(path)?, id.to_owned());
+                }
+            }
+        }
+        Ok(blobs)
+    }
+
+    /// The bytes of a blob.
+    ///
+    /// # Errors
+    ///
+    /// Those of git.
+    pub fn content(&self, blob: &str) -> Result<Vec<u8>, String> {
+        self.run(["cat-file", "blob", blob].iter().map(OsStr::new))
+    }
+
+    /// What is staged and not deleted.
+    ///
+    /// # Errors
+    ///
+    /// Those of git.
+    pub fn staged(&self) -> Result<Vec<Staged>, String> {
+        let entries = self.changes(&["--diff-filter=AMRT", "--"])?;
+        let files = entries.into_iter().filter(|change| is_file(&change.mode));
+        let staged = |change: Change| Staged {
+            path: change.path,
+            now: change.now,
+            // A file that is new, or was a link, has no earlier text.
+            before: is_file(&change.former_mode).then_some(change.before),
+        };
+        Ok(files.map(staged).collect())
+    }
+
+    /// Changes of the index, as `git diff --raw -z` tells them.
+    fn changes(&self, args: &[&str]) -> Result<Vec<Change>, String> {
+        let fixed = [
+            "diff",
+            "--cached",
+            "--raw",
+            "-z",
+            "--no-abbrev",
+            "--find-renames",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--ignore-submodules=all",
+        ];
+        let out = self.run(fixed.iter().chain(args).map(OsStr::new))?;
+        let mut fields = out.split(|byte| *byte == 0);
+        let mut changes = Vec::new();
+        while let Some(head) = fields.next().filter(|head| head.starts_with(b":")) {
+            let head = String::from_utf8_lossy(head).into_owned();
+            let words: Vec<&str> = head.trim_start_matches(':').split(' ').collect();
+            let &[former_mode, mode, before, now, status] = words.as_slice() else {
+                break;
+            };
+            let first = path_of(fields.next().unwrap_or_default())?;
+            let (path, former) = if status.starts_with(['R', 'C']) {
+                (path_of(fields.next().unwrap_or_default())?, Some(first))
+            } else {
+                (first, None)
+            };
+            changes.push(Change {
+                path,
+                former,
+                former_mode: former_mode.to_owned(),
+                mode: mode.to_owned(),
+                before: before.to_owned(),
+                now: now.to_owned(),
+            });
+        }
+        Ok(changes)
+    }
+
+    /// The output of git as one word.
+    fn words(&self, args: &[&str]) -> Result<String, String> {
+        let out = self.run(args.iter().map(OsStr::new))?;
+        Ok(String::from_utf8_lossy(&out).trim().to_owned())
+    }
+
+    fn run<'a>(&self, args: impl Iterator<Item = &'a OsStr>) -> Result<Vec<u8>, String> {
+        let args: Vec<OsString> = args.map(OsStr::to_owned).collect();
+        let output = reader(&self.root)
+            .args(&args)
+            .output()
+            .map_err(|error| format!("cannot run git: {error}"))?;
+        if output.status.success() {
+            return Ok(output.stdout);
+        }
+        let shown = args.first().map(|own| own.to_string_lossy().into_owned());
+        let said = String::from_utf8_lossy(&output.stderr);
+        Err(format!(
+            "git {} failed in {}: {}",
+            shown.unwrap_or_default(),
+            self.root.display(),
+            said.trim()
+        ))
+    }
+}
+
+struct Change {
+    path: PathBuf,
+    former: Option<PathBuf>,
+    former_mode: String,
+    mode: String,
+    before: String,
+    now: String,
+}
+
+/// A regular file, executable or not.
+fn is_file(mode: &str) -> bool {
+    mode.starts_with("100")
+}
+
+/// git, able to read its own database and nothing else.
+fn reader(root: &Path) -> Command {
+    let mut command = Command::new("git");
+    command
+        .current_dir(root)
+        .args(["--no-optional-locks", "--literal-pathspecs", "--no-pager"])
+        .args([
+            "-c",
+            "core.hooksPath=/dev/null",
+            "-c",
+            "core.fsmonitor=false",
+        ])
+        .args(["-c", "protocol.allow=never"])
+        .env("GIT_NO_LAZY_FETCH", "1")
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .env("LC_ALL", "C")
+        .env_remove("GIT_EXTERNAL_DIFF")
+        .env_remove("GIT_TRACE")
+        .stdin(std::process::Stdio::null());
+    command
+}

@@ -1,0 +1,485 @@
+//! Configuration files: which one holds, what each key does, what is said of a wrong one.
+
+use std::path::Path;
+
+use crate::command::{BAD, Fallible, concise, pipe, run, status, text, write};
+
+const NAME: &str = "check-detached-spawns.toml";
+
+/// A folder with a bad file and this configuration.
+fn project(config: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join(".git")).unwrap();
+    write(folder.path(), "bad.py", BAD);
+    write(folder.path(), NAME, config);
+    folder
+}
+
+/// The first line of `concise` for a project whose `bad.py` holds `code`.
+fn first(config: &str, code: &str) -> String {
+    let folder = project(config);
+    write(folder.path(), "bad.py", code);
+    concise(folder.path(), &[]).swap_remove(0)
+}
+
+fn justified(marker: &str) -> String {
+    BAD.replace("\nsub", &format!("\n# {marker}\nsub"))
+}
+
+#[test]
+fn levels_come_from_the_file_and_flags_beat_it() {
+    let folder = project("[levels]\nnew-session = 'warn'\n");
+    let of = |args: &[&str]| status(&run(folder.path(), args).unwrap());
+    assert_eq!(of(&[]), 0);
+    assert_eq!(of(&["--no-config"]), 1);
+    assert_eq!(of(&["-D", "new-session"]), 1);
+    assert_eq!(of(&["-D", "all"]), 1);
+    write(
+        folder.path(),
+        NAME,
+        "[levels]\nnew-session = 'deny'\nall = 'allow'\n",
+    );
+    assert_eq!(of(&[]), 1, "what is named beats all, whatever stands first");
+    assert_eq!(of(&["-A", "all"]), 0);
+}
+
+#[test]
+fn what_is_excluded_is_not_read() {
+    let folder = project("exclude = ['vendored/', '/made.py']\n");
+    for name in ["vendored/a.py", "x/vendored/b.py", "made.py", "x/made.py"] {
+        write(folder.path(), name, BAD);
+    }
+    let read = |args: &[&str]| -> Vec<String> {
+        let lines = concise(folder.path(), args);
+        let name = |line: &String| line.split_once(':').map(|(name, _)| name.to_owned());
+        lines.iter().filter_map(name).collect()
+    };
+    assert_eq!(read(&[]), ["bad.py", "x/made.py"]);
+    assert_eq!(read(&["--exclude", "x/"]), ["bad.py"]);
+    assert_eq!(
+        read(&["vendored/a.py"]),
+        ["vendored/a.py"],
+        "what is named is read"
+    );
+    assert!(read(&["--force-exclude", "vendored/a.py", "made.py"]).is_empty());
+    assert_eq!(read(&["--no-config"]).len(), 5);
+    // Patterns hold from the configuration's folder on, wherever the run stands.
+    let inner = folder.path().join("x");
+    let lines = concise(&inner, &[]);
+    assert!(
+        lines[0].starts_with("made.py:2:") && lines[1].starts_with("1 file,"),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn the_nearest_file_holds_alone() {
+    let folder = project("[levels]\nall = 'allow'\n");
+    write(
+        folder.path(),
+        "inner/pyproject.toml",
+        "[tool.check-detached-spawns]\nexclude = ['no.py']\n",
+    );
+    for name in [
+        "inner/no.py",
+        "inner/yes.py",
+        "inner/deep/no.py",
+        "plain/a.py",
+    ] {
+        write(folder.path(), name, BAD);
+    }
+    write(folder.path(), "plain/pyproject.toml", "[tool.black]\n");
+    let lines = concise(folder.path(), &[]);
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    assert!(
+        lines[0].starts_with("inner/yes.py:2:"),
+        "nothing is merged: {lines:?}"
+    );
+    assert_eq!(lines[1].split(' ').next(), Some("3"), "{lines:?}");
+    // The search ends at the repository's root.
+    std::fs::create_dir_all(folder.path().join("other/.git")).unwrap();
+    write(folder.path(), "other/b.py", BAD);
+    assert!(concise(folder.path(), &["other"])[0].starts_with("other/b.py:2:"));
+}
+
+#[test]
+fn files_of_others_may_hold_it() {
+    for (name, table) in [
+        (".check-detached-spawns.toml", ""),
+        ("pyproject.toml", "[tool.check-detached-spawns]\n"),
+        ("Cargo.toml", "[package.metadata.check-detached-spawns]\n"),
+        ("Cargo.toml", "[workspace.metadata.check-detached-spawns]\n"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), "bad.py", BAD);
+        write(
+            folder.path(),
+            name,
+            format!("{table}levels = {{ all = 'allow' }}\n"),
+        );
+        assert_eq!(
+            status(&run(folder.path(), &[]).unwrap()),
+            0,
+            "{name} {table}"
+        );
+        // Our own file comes first.
+        write(folder.path(), NAME, "");
+        assert_eq!(
+            status(&run(folder.path(), &[]).unwrap()),
+            1,
+            "{name} {table}"
+        );
+    }
+}
+
+#[test]
+fn a_named_file_holds_for_all() {
+    let folder = project("");
+    write(
+        folder.path(),
+        "sub/quiet.toml",
+        "exclude = ['/gone.py']\n[levels]\nall = 'allow'\n",
+    );
+    write(
+        folder.path(),
+        "sub/check-detached-spawns.toml",
+        "[levels]\nall = 'deny'\n",
+    );
+    write(folder.path(), "sub/bad.py", BAD);
+    let with = ["--config", "sub/quiet.toml"];
+    assert_eq!(status(&run(folder.path(), &with).unwrap()), 0);
+    let missing = run(folder.path(), &["--config", "none.toml"]).unwrap();
+    assert_eq!(status(&missing), 2);
+    assert!(
+        text(&missing.stderr).contains("cannot read the configuration none.toml: no such file")
+    );
+    write(folder.path(), "Cargo.toml", "[package]\nname = 'x'\n");
+    let none = run(folder.path(), &["--config", "Cargo.toml"]).unwrap();
+    assert_eq!(status(&none), 2);
+    assert!(text(&none.stderr).contains("[package.metadata.check-detached-spawns]"));
+    let both = run(folder.path(), &["--no-config", "--config", "x"]).unwrap();
+    assert_eq!(status(&both), 2);
+}
+
+#[test]
+fn standard_input_has_the_rules_of_its_name() {
+    let folder = project("");
+    write(
+        folder.path(),
+        "quiet/check-detached-spawns.toml",
+        "[levels]\nall = 'allow'\n",
+    );
+    let of = |name: &str| {
+        let output = pipe(folder.path(), &["--stdin-filename", name], BAD.as_bytes());
+        status(&output.unwrap())
+    };
+    assert_eq!((of("quiet/new.py"), of("loud.py")), (0, 1));
+}
+
+#[test]
+fn a_wrong_configuration_is_told_with_its_place() {
+    for (name, config, said) in [
+        (
+            NAME,
+            "\nexlude = []\n",
+            "check-detached-spawns.toml:2:1: there is no key `exlude`; the nearest one is `exclude`",
+        ),
+        (
+            NAME,
+            "[levels]\nnew-sesion = 'deny'\n",
+            "check-detached-spawns.toml:2:1: there is no mechanism",
+        ),
+        (NAME, "exclude = [\n", "check-detached-spawns.toml:"),
+        (
+            NAME,
+            "# \u{e9}\n[levels]\nall = \"loud\"\n",
+            "check-detached-spawns.toml:3:7: there is no level `loud`",
+        ),
+        (
+            "pyproject.toml",
+            "[tool.check-detached-spawns]\nx = 1\n",
+            "pyproject.toml:2:1: there is no key `x`",
+        ),
+        (
+            "sub/Cargo.toml",
+            "[package.metadata]\ncheck-detached-spawns = 3\n",
+            "sub/Cargo.toml:2:25: `check-detached-spawns` is a table, not an integer",
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), "sub/bad.py", BAD);
+        write(folder.path(), name, config);
+        let output = run(folder.path(), &["."]).unwrap();
+        let complaint = text(&output.stderr);
+        assert_eq!(status(&output), 2, "{config}");
+        assert!(
+            complaint.starts_with(&format!("error: {said}")),
+            "{complaint}"
+        );
+        assert!(
+            output.stdout.is_empty(),
+            "a wrong configuration judges nothing"
+        );
+        assert_eq!(
+            status(&run(folder.path(), &["--no-config", "."]).unwrap()),
+            1
+        );
+    }
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "bad.py", BAD);
+    write(folder.path(), NAME, b"# \xff\n");
+    let output = run(folder.path(), &[]).unwrap();
+    assert!(
+        text(&output.stderr)
+            .contains("check-detached-spawns.toml:1: the configuration is no UTF-8")
+    );
+}
+
+#[test]
+fn reasons_must_be_as_the_configuration_wants() {
+    let code = justified("detached-spawn: the updater outlives us");
+    assert!(first("", &code).contains("1 justified"));
+    let long = first("min-reason-length = 60\n", &code);
+    assert!(
+        long.contains("empty-justification[new-session]") && long.contains("23 of at least 60"),
+        "{long}"
+    );
+    let ticket = "reason-pattern = 'OPS-\\d+'\n";
+    assert!(first(ticket, &code).contains("has nothing that the pattern `OPS-\\d+` matches"));
+    let with = justified("detached-spawn: the updater outlives us, OPS-12");
+    assert!(first(ticket, &with).contains("1 justified"));
+}
+
+#[test]
+fn brackets_may_be_demanded() {
+    let config = "require-mechanism = true\n";
+    let bare = first(
+        config,
+        &justified("detached-spawn: the updater outlives us"),
+    );
+    assert!(bare.contains("mechanism-mismatch[new-session]"), "{bare}");
+    let named = justified("detached-spawn[new-session]: the updater outlives us");
+    assert!(first(config, &named).contains("1 justified"));
+}
+
+#[test]
+fn the_marker_may_be_another_word() {
+    let config = "marker = 'must-outlive'\n";
+    let own = justified("must-outlive: the updater replaces the process");
+    assert!(first(config, &own).contains("1 justified"));
+    let usual = first(
+        config,
+        &justified("detached-spawn: the updater replaces it"),
+    );
+    assert!(usual.contains("detaching-spawn[new-session]"), "{usual}");
+    // In a file that holds nothing else for a rule, a stale or misspelt one is still seen.
+    assert!(first(config, "# must-outlive: nothing is here\n").contains("unused-justification"));
+    assert!(first(config, "# must_outlive: nothing is here\n").contains("malformed-marker"));
+    let folder = project(config);
+    let full = text(&run(folder.path(), &[]).unwrap().stdout);
+    assert!(
+        full.contains("`must-outlive:`") && !full.contains("detached-spawn:"),
+        "{full}"
+    );
+}
+
+const CALLER: &str = "from team.proc import launch as go\n\n\ngo(['server'])\n";
+
+#[test]
+fn callers_of_a_detaching_helper_are_findings() {
+    let config = "detaching-calls = ['team.proc.launch']\n";
+    assert!(first("", CALLER).starts_with("1 file, 0 findings"));
+    let line = first(config, CALLER);
+    assert!(line.starts_with("bad.py:4:1: detaching-spawn[lib-detach]: `go(['server'])` detaches, as `detaching-calls`"), "{line}");
+    let why = CALLER.replace(
+        "\n\n\n",
+        "\n\n\n# detached-spawn: the server outlives this script\n",
+    );
+    assert!(first(config, &why).contains("1 justified"));
+    // In its own package it is seen under shorter names, in Rust with the crate's.
+    let near = "from .proc import launch\nlaunch('x')\n";
+    assert!(first(config, near).contains("detaching-spawn[lib-detach]"));
+    let folder = project(config);
+    write(folder.path(), "bad.py", "");
+    write(
+        folder.path(),
+        "src/main.rs",
+        "use crate::proc::launch;\nfn main() { launch(\"x\"); }\n",
+    );
+    let line = concise(folder.path(), &[]).swap_remove(0);
+    assert!(
+        line.starts_with("src/main.rs:2:13: detaching-spawn[lib-detach]"),
+        "{line}"
+    );
+}
+
+const HELPER: &str = "import subprocess\n\n\ndef launch(argv):\n    return subprocess.Popen(argv, start_new_session=True)\n\n\nlaunch(['x'])\n";
+
+#[test]
+fn a_helper_answers_at_its_callers_or_at_its_definition() {
+    let folder = project("detaching-calls = ['team.proc.launch']\n");
+    write(folder.path(), "bad.py", "");
+    write(folder.path(), "team/proc.py", HELPER);
+    let lines = concise(folder.path(), &[]);
+    assert!(lines[0].starts_with("team/proc.py:8:1: "), "{lines:?}");
+    assert!(
+        lines[1].contains("1 finding (1 denied, 0 warnings), 1 justified (1 allowed)"),
+        "{lines:?}"
+    );
+    let definition = "detaching-calls = [{ path = 'team.proc.launch', flag = 'definition' }]\n";
+    write(folder.path(), NAME, definition);
+    let lines = concise(folder.path(), &[]);
+    assert!(
+        lines[0].starts_with("team/proc.py:5:35: detaching-spawn[new-session]"),
+        "what it says itself is enough: {lines:?}"
+    );
+    assert!(lines[1].contains("1 finding"), "{lines:?}");
+    write(
+        folder.path(),
+        "team/proc.py",
+        "import _fast\n\n\ndef launch(argv):\n    return _fast.start(argv)\n",
+    );
+    let lines = concise(folder.path(), &[]);
+    assert!(
+        lines[0].starts_with(
+            "team/proc.py:4:1: detaching-spawn[lib-detach]: `def launch(argv):` detaches"
+        ),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn what_a_helper_owns_is_no_finding() {
+    let code = "import team\n\nteam.run_owned(['x'], start_new_session=True)\nteam.run(['x'], start_new_session=True)\n";
+    let both = project("");
+    write(both.path(), "bad.py", code);
+    assert_eq!(concise(both.path(), &[]).len(), 3);
+    let line = first("owning-calls = ['team.run_owned']\n", code);
+    assert!(line.starts_with("bad.py:4:"), "{line}");
+}
+
+#[test]
+fn allow_covers_what_it_names_until_its_day() {
+    let allow = "[[allow]]\npath = 'daemons/'\nmechanism = 'new-session'\nreason = 'the service manager ends these'\n";
+    let folder = project(allow);
+    write(folder.path(), "daemons/a.py", BAD);
+    write(folder.path(), "daemons/b.py", "import os\nos.setsid()\n");
+    let lines = concise(folder.path(), &[]);
+    assert!(
+        lines[0].starts_with("bad.py:2:") && lines[1].starts_with("daemons/b.py:2:"),
+        "{lines:?}"
+    );
+    assert!(lines[2].contains("1 justified (1 allowed)"), "{lines:?}");
+    let json = run(folder.path(), &["--output-format", "json"]).unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    let covered = &report["justified"][0];
+    assert_eq!(covered["verdict"], "allowed");
+    let expected = serde_json::json!({"line": null, "reason": "the service manager ends these", "mechanisms": [], "until": null, "source": "configuration"});
+    assert_eq!(covered["justification"], expected);
+
+    write(
+        folder.path(),
+        NAME,
+        format!("{allow}until = '2027-06-30'\n"),
+    );
+    let on = |day: &str| text(&run(folder.path(), &["--today", day]).unwrap().stdout);
+    assert!(on("2027-06-30").contains("1 allowed"));
+    let ended = on("2027-07-01");
+    assert!(
+        ended.contains("3 findings") && ended.contains("held until 2027-06-30"),
+        "{ended}"
+    );
+
+    // A faulty comment is the comment's fault, wherever it stands.
+    write(folder.path(), NAME, allow);
+    write(
+        folder.path(),
+        "daemons/a.py",
+        justified("detached-spawn: todo"),
+    );
+    assert!(
+        concise(folder.path(), &[])
+            .iter()
+            .any(|line| line.starts_with("daemons/a.py:3:25: empty-justification"))
+    );
+}
+
+#[test]
+fn settings_are_shown_as_a_configuration() -> Fallible {
+    let folder = project(
+        "exclude = ['a\"b/']\nmin-reason-length = 12\nreason-pattern = 'A-\\d'\nmarker = 'must-outlive'\ndetaching-calls = ['a.b', { path = 'c.d', flag = 'definition' }]\n[[allow]]\npath = 'x.py'\nmechanism = 'all'\nreason = 'the daemons of team A-1'\nuntil = '2027-06-30'\n[levels]\nopener = 'deny'\n",
+    );
+    let shown = |args: &[&str]| -> Result<String, Box<dyn std::error::Error>> {
+        let output = run(folder.path(), &[&["--show-settings"], args].concat())?;
+        assert_eq!(status(&output), 0, "{}", text(&output.stderr));
+        Ok(text(&output.stdout))
+    };
+    let own = shown(&["-W", "pty-spawn,new-group"])?;
+    assert!(
+        own.starts_with("# settings of .\n# from check-detached-spawns.toml\n"),
+        "{own}"
+    );
+    for line in [
+        "opener = \"deny\"",
+        "new-group = \"warn\"",
+        "[[allow]] # check-detached-spawns.toml:6",
+        "marker = \"must-outlive\"",
+    ] {
+        assert!(own.lines().any(|own| own == line), "{line}: {own}");
+    }
+    // What is shown says the same when it is read.
+    write(folder.path(), "again.toml", &own);
+    let again = shown(&["--config", "again.toml"])?;
+    let body = |text: &str| {
+        text.lines()
+            .filter(|line| !line.contains('#'))
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
+    assert_eq!(body(&own), body(&again));
+    assert!(shown(&["--no-config"])?.contains("# no configuration file holds here"));
+    let two = run(folder.path(), &["--show-settings", "a", "b"])?;
+    assert_eq!(status(&two), 2);
+    Ok(())
+}
+
+/// Editors read the schema; a validator agrees with the program on what is right.
+#[test]
+fn the_schema_takes_what_the_program_takes() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let Some(python) = crate::cli::validator() else {
+        return;
+    };
+    let right = [
+        "{}",
+        r#"{"levels": {"all": "deny", "opener": "allow"}, "exclude": ["a/"], "marker": "must-outlive", "min-reason-length": 12}"#,
+        r#"{"allow": [{"path": "a", "mechanism": ["all"], "reason": "the daemon of x", "until": "2027-01-01"}]}"#,
+        r#"{"detaching-calls": ["a.b", {"path": "a::c", "flag": "definition"}], "owning-calls": ["x.y"]}"#,
+    ];
+    let wrong = [
+        r#"{"exlude": []}"#,
+        r#"{"levels": {"new-sesion": "deny"}}"#,
+        r#"{"levels": {"all": "error"}}"#,
+        r#"{"min-reason-length": 3}"#,
+        r#"{"marker": "detached"}"#,
+        r#"{"allow": [{"path": "a", "mechanism": "all"}]}"#,
+        r#"{"detaching-calls": ["launch"]}"#,
+    ];
+    let script = "import json, sys, jsonschema\n\
+        schema = jsonschema.Draft202012Validator(json.load(open(sys.argv[1])))\n\
+        schema.check_schema(schema.schema)\n\
+        print(*[int(schema.is_valid(json.loads(text))) for text in sys.argv[2:]])\n";
+    let output = std::process::Command::new(python)
+        .args(["-c", script])
+        .arg(root.join("src/config/schema.json"))
+        .args(right)
+        .args(wrong)
+        .output()
+        .unwrap();
+    assert_eq!(
+        text(&output.stdout),
+        "1 1 1 1 0 0 0 0 0 0 0\n",
+        "{}",
+        text(&output.stderr)
+    );
+}
