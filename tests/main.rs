@@ -14,6 +14,8 @@ mod cli;
 #[path = "support/command.rs"]
 mod command;
 mod config;
+#[cfg(unix)]
+mod doors;
 mod edit;
 mod fixtures;
 mod justifications;

@@ -111,6 +111,13 @@ def commit(folder):
     git(folder, "commit", "--quiet", "--message", "all")
 
 
+def unescaped(value):
+    """A property of a workflow command, as the runner reads it."""
+    for code, character in [("%3A", ":"), ("%2C", ","), ("%0D", "\r"), ("%0A", "\n"), ("%25", "%")]:
+        value = value.replace(code, character)
+    return value
+
+
 class Case(unittest.TestCase):
     """A test with a folder of its own."""
 
