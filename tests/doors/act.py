@@ -14,7 +14,7 @@ import unittest
 from support import BAD, GOOD, NAME, ODD, PROGRAM, ROOT, Case, Server, commit, needs, run, unescaped, write
 
 # All that the action may need of a machine; no wget, no jq (C 51).
-NEEDED = "bash cat chmod curl cut gzip head mkdir mktemp rm sed sh sha256sum tar".split()
+NEEDED = "bash cat chmod curl cut dirname gzip head mkdir mktemp rm sed sh sha256sum tar".split()
 HEAD = """\
 on: push
 jobs:
@@ -143,7 +143,7 @@ class Act(Case):
                 + linter("cached", **use)
                 + shell(f"cat {kept} >{archive}", f"printf '%064d  {archive.name}\\n' 0 >{sums}")
                 + linter("wrong", **use)
-                + shell(f"head -c {kept.stat().st_size // 2} {kept} >{archive}", f"printf '%s' '{good}' >{sums}", 'rm -rf "$RUNNER_TOOL_CACHE"')
+                + shell(f"head -c {kept.stat().st_size // 2} {kept} >{archive}", f"echo '{good.strip()}' >{sums}", 'rm -rf "$RUNNER_TOOL_CACHE"')
                 + linter("truncated", **use)
                 + shell(f"rm {archive}")
                 + linter("built", **use),
