@@ -10,7 +10,7 @@ import unittest
 import urllib.parse
 import xml.etree.ElementTree
 
-from support import BAD, GOOD, ODD, Case, needs, output, run, unescaped, write
+from support import BAD, GOOD, ODD, Case, output, unescaped, write
 
 FORMATS = ["concise", "json", "jsonl", "sarif", "github", "gitlab", "junit", "checkstyle", "rdjsonl", "markdown"]
 # A character that UTF-16 counts as two, one of two bytes, a tab and a combining mark before the call (C 45).
@@ -42,17 +42,6 @@ class Formats(Case):
         self.assertGreaterEqual(summary["findings"], 5)
         self.assertGreaterEqual(summary["justified"], 1)
         self.assertGreaterEqual(summary["problems"], 1)
-
-    @needs("sarif-multitool")
-    def test_sarif_multitool_has_no_error_and_no_warning(self):
-        text = self.of("sarif")
-        write(self.folder, {"report.sarif": text})
-        done = run(
-            *["sarif-multitool", "validate", self.folder / "report.sarif"],
-            *["--rule-kind", "Sarif;Ghas", "--level", "Error;Warning"],
-        )
-        self.content(done)
-        self.assertNotRegex(done.stdout, r"(?i)\b(error|warning) [A-Z]+[0-9]{4}")
 
     def test_sarif_places(self):
         run_ = json.loads(self.of("sarif"))["runs"][0]
