@@ -115,6 +115,7 @@ const RUST: &[&str] = &[
     "daemonize.Daemonize().execute",
     "daemonize_me.Daemon().start",
     "daemonizr.Daemonizr().spawn",
+    "daemonix.Daemonize().start",
     "fork.daemon",
     "fork.checked_daemon",
     "fork.daemon_redirect_stdio",

@@ -58,12 +58,18 @@ impl File<'_> {
         }
         if form != Form::Call {
             return match &called {
-                Value::Path(paths) => Value::Made(format!("{}()", paths[0].trim_end_matches('!'))),
+                Value::Path(paths) => one_of(
+                    paths
+                        .iter()
+                        .map(|path| Value::Made(format!("{}()", path.trim_end_matches('!'))))
+                        .collect(),
+                ),
                 _ => Value::Unknown,
             };
         }
         let made = called.each().into_iter().map(|value| match value {
-            Value::Path(paths) => paths.first().map_or(Value::Unknown, |path| self.made(path)),
+            // A name that a star import may bind, or a crate's: the value is of either.
+            Value::Path(paths) => one_of(paths.iter().map(|path| self.made(path)).collect()),
             Value::Made(path) => Value::Made(path.clone()),
             Value::Code(scope) => self.returned(*scope),
             _ => self.method_of_unknown(callee, space),
@@ -108,12 +114,10 @@ impl File<'_> {
         let Value::Path(paths) = path else {
             return Value::Unknown;
         };
-        match paths.first() {
-            Some(path) if path.contains('.') || self.source.language == Language::Python => {
-                Value::Made(format!("{path}()"))
-            }
-            _ => Value::Unknown,
-        }
+        let types = paths
+            .iter()
+            .filter(|path| path.contains('.') || self.source.language == Language::Python);
+        one_of(types.map(|path| Value::Made(format!("{path}()"))).collect())
     }
 
     /// What a function of this file may return.
