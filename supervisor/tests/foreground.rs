@@ -2,7 +2,7 @@
 
 use std::process::{Child, Command, Stdio};
 
-use crate::witness::{carrying, kill, lives, until};
+use crate::witness::{carrying, heed_hangups, kill, lives, until};
 
 struct Run {
     mark: String,
@@ -12,6 +12,7 @@ struct Run {
 impl Run {
     /// `owned run -- sh -c TEXT`, started by `caller` if there is one.
     fn new(name: &str, caller: Option<&str>, text: &str) -> Self {
+        heed_hangups();
         let mark = format!("WITNESS={}.run-{name};", std::process::id());
         let (variable, value) = mark.split_once('=').expect("made so");
         let owned = env!("CARGO_BIN_EXE_owned");

@@ -11,6 +11,8 @@ import warnings
 import spawn_owned
 from spawn_owned import Owner
 
+# Whoever started the tests may ignore it, as nohup does: then no owner would die of it.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 NUMBER = os.environ.get
 owner = Owner(
     grace=float(NUMBER("GRACE", "3")),

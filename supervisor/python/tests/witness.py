@@ -4,6 +4,7 @@ Everything that descends from an owner under test carries a variable of the witn
 only supervisors do not. It waits for events with a deadline, and never for time to pass.
 """
 
+import contextlib
 import itertools
 import os
 import signal
@@ -71,7 +72,8 @@ class TestCase(unittest.TestCase):
     def _end_all(self):
         def none_left():
             for pid in self.living():
-                os.kill(pid, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
             return not self.living()
 
         until("all of the test is ended", none_left)

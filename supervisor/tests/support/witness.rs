@@ -222,6 +222,12 @@ pub(crate) fn kill(pid: i32, signal: i32) {
     unsafe { libc::kill(pid, signal) };
 }
 
+/// Lets a hangup end what is started from now on: whoever started the tests may ignore it, as nohup does.
+pub(crate) fn heed_hangups() {
+    // SAFETY: the default of one signal, which nobody here handles.
+    unsafe { libc::signal(libc::SIGHUP, libc::SIG_DFL) };
+}
+
 /// Processes that have not ended and carry `mark` in their environment, in ascending order.
 pub(crate) fn carrying(mark: &str) -> Vec<i32> {
     let entries = std::fs::read_dir("/proc").expect("proc");
