@@ -27,7 +27,9 @@ pub(super) fn by_name(facts: &Facts, call: &Call) -> Option<Way> {
     if call.form != Form::Call {
         return None;
     }
-    let way = own_way(call).or_else(|| wrapped(facts, call))?;
+    let way = own_way(call)
+        .or_else(|| wrapped(facts, call))
+        .or_else(|| forwarded(facts, call))?;
     (!stays(facts, call, 0)).then_some(way)
 }
 
@@ -48,6 +50,21 @@ fn wrapped(facts: &Facts, call: &Call) -> Option<Way> {
         same.then(|| own_way(other)).flatten()
     };
     facts.calls_in(target).find_map(named)
+}
+
+/// The way of what a function of the same name hands on to another module of its own crate or package:
+/// `fn setsid()` around `backend::setsid()` is a layer of the same thing.
+fn forwarded(facts: &Facts, call: &Call) -> Option<Way> {
+    let own = facts.scopes.get(call.scope.0 as usize)?;
+    let inside = |path: &String| {
+        let within = ["crate.", "self.", "super.", "."];
+        let (module, name) = path.rsplit_once('.')?;
+        let within = within.iter().any(|root| path.starts_with(root)) && !module.ends_with("()");
+        (within && name == own.name)
+            .then(|| way_of(&format!("libc.{name}")))
+            .flatten()
+    };
+    call.paths.iter().find_map(inside)
 }
 
 /// Whether a `setpgid` with its two arguments from position `from` on changes nothing: it joins the
