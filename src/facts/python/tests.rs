@@ -32,6 +32,7 @@ const SAME: &[&str] = &[
     "\"\"\"Doc.\"\"\"\nimport os\n",
     "import os, a.b, a.b as c\nfrom os import setsid as s, fork\nfrom . import x\nfrom ..m import (y,\n z)\nfrom p import *\nfrom __future__ import annotations\n",
     "f(1, -2, *a, k=True, *b, **kw)\nf(x for x in y)\nf((x for x in y), 1)\nf((a))(b)[c].d\n",
+    "async def f():\n    print(await g())\n    h((await g()), k=await g())\n",
     "x = y = f()\nx: int = 3\nx: Optional[Popen]\nx: Popen | None = g()\nx: Annotated[int, g()] = 1\nx += f()\nf().x += 1\nx[1], (y, *z) = 1, 2,\n",
     "a = b or c or (d or e) and f\na = not x\na = -x\na = +1\na = ~f()\na = x if y else z\na = 1 + 2 * 3 | 4 % 5\na = 1 < 2\na = 1 < b() < c() is not d\na = x is None\na = x not in y\n",
     "a = 'x' \"y\"\na = b'z' b\"\"\na = ('x'\n  'y')\na = f'a{b}c{d!r:>{w}}e' 'f'\na = f'{x=}{{}}'\na = rb'\\x00' Rb'1'\na = u'\\u00e9\\n\\q\\x41\\101\\N{BULLET}'\n",

@@ -64,13 +64,13 @@ impl<'a> Tolerant<'a> {
                 }
             }
             _ => {
-                let value = self.value(node);
-                let own = self.b.tree.node(value).span;
+                // Brackets around it are not its own; an `await` is.
+                let bare = Self::unbracketed(node);
                 Arg {
                     name: None,
                     spread: Spread::No,
-                    value,
-                    span: own,
+                    value: self.value(bare),
+                    span: span(bare),
                 }
             }
         }

@@ -27,6 +27,16 @@ impl<'a> Tolerant<'a> {
         node
     }
 
+    /// What stands in the brackets around `node`, or itself.
+    pub(super) fn unbracketed(mut node: Node<'a>) -> Node<'a> {
+        while node.kind() == "parenthesized_expression"
+            && let [only] = *named(node)
+        {
+            node = only;
+        }
+        node
+    }
+
     /// Lowers an expression, or leaves it for later if it is too deep.
     pub(super) fn value(&mut self, node: Node<'a>) -> Id {
         let node = Self::unwrapped(node);
