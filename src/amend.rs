@@ -1,11 +1,8 @@
 //! Changing source files: `--fix` and `--add-markers`.
 
-use check_detached_spawns::check::check_inside;
 use check_detached_spawns::config::Rules;
 use check_detached_spawns::edit::{self, Edited};
-use check_detached_spawns::report::summary::is_shown;
 use check_detached_spawns::report::{FileReport, Report};
-use check_detached_spawns::source::Source;
 use check_detached_spawns::walk::Walk;
 use check_detached_spawns::{replace, run};
 
@@ -60,15 +57,9 @@ pub(crate) fn amend(
 }
 
 fn edited(change: Change, file: &FileReport, rules: &Rules, options: &run::Options) -> Edited {
-    let policy = &rules.config.policy;
-    let judge = |text: String| {
-        let source = Source::new(file.source.path.clone(), file.source.language, text);
-        let mut judged = check_inside(source, policy, options.today, &rules.inside);
-        judged.findings.retain(is_shown);
-        judged
-    };
+    let judge = |text: String| run::check_shown(file.source.with(text), rules, options.today);
     match change {
         Change::Fix => edit::remove(file, judge),
-        Change::AddMarkers => edit::add(file, &policy.terms, judge),
+        Change::AddMarkers => edit::add(file, &rules.config.policy.terms, judge),
     }
 }

@@ -9,7 +9,7 @@ use check_detached_spawns::git::{Git, Staged};
 use check_detached_spawns::report::paths::from_root;
 use check_detached_spawns::report::summary::plain;
 use check_detached_spawns::report::{FileReport, Report};
-use check_detached_spawns::walk::{Input, Walk, of_shebang, of_suffix};
+use check_detached_spawns::walk::{Content, Input, Walk, of_shebang, of_suffix};
 use check_detached_spawns::{replace, run};
 
 /// How many stale entries are told one by one.
@@ -50,7 +50,7 @@ impl Index {
                 inputs.push(Input {
                     shown: walk.place.shown(&path),
                     language,
-                    bytes: Some(bytes),
+                    content: Content::Bytes(bytes),
                     rules: walk.configs.of(&path),
                     path: path.clone(),
                 });
@@ -126,7 +126,7 @@ fn earlier(walk: &Walk, file: &FileReport, bytes: Vec<u8>) -> Input {
         path: file.file.clone(),
         shown: file.source.path.clone(),
         language: file.source.language,
-        bytes: Some(bytes),
+        content: Content::Bytes(bytes),
         rules: walk.configs.of(&file.file),
     }
 }

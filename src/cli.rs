@@ -12,7 +12,7 @@ use check_detached_spawns::rules::{self, Level};
 use check_detached_spawns::source::Language;
 use check_detached_spawns::{explain, run};
 use clap::builder::PossibleValuesParser;
-use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 /// Finds spawns in Python and Rust that leave their session or process group, and fails unless each
@@ -25,6 +25,8 @@ use clap_complete::Shell;
 #[command(
     version,
     max_term_width = 100,
+    args_conflicts_with_subcommands = true,
+    disable_help_subcommand = true,
     after_help = "See --explain RULE for what a finding means and what to do instead."
 )]
 #[expect(
@@ -70,13 +72,8 @@ pub(crate) struct Cli {
     #[arg(long, help_heading = "Input")]
     pub(crate) no_ignore: bool,
 
-    /// Read this configuration file, and no other
-    #[arg(long, value_name = "FILE", help_heading = "Configuration")]
-    config: Option<PathBuf>,
-
-    /// Read no configuration file
-    #[arg(long, conflicts_with = "config", help_heading = "Configuration")]
-    no_config: bool,
+    #[command(flatten)]
+    pub(crate) configuration: Configuration,
 
     /// Show the settings that hold for PATH, as a configuration file
     #[arg(long, help_heading = "Configuration")]
@@ -183,9 +180,54 @@ pub(crate) struct Cli {
     #[arg(long, hide = true)]
     no_prefilter: bool,
 
+    /// What else it can be than a run; only the first word can say so, `./lsp` is a path.
+    #[command(subcommand)]
+    pub(crate) mode: Option<Mode>,
+
     /// What the three options for levels came to, in the order in which they were given.
     #[arg(skip)]
     pub(crate) levels: Levels,
+}
+
+/// Which configuration is read.
+#[derive(Args, Debug)]
+pub(crate) struct Configuration {
+    /// Read this configuration file, and no other
+    #[arg(long, value_name = "FILE", help_heading = "Configuration")]
+    config: Option<PathBuf>,
+
+    /// Read no configuration file
+    #[arg(long, conflicts_with = "config", help_heading = "Configuration")]
+    no_config: bool,
+}
+
+impl Configuration {
+    /// As the options say.
+    pub(crate) fn choice(&self) -> Choice {
+        match &self.config {
+            Some(file) => Choice::File(file.clone()),
+            None if self.no_config => Choice::Nothing,
+            None => Choice::Nearest,
+        }
+    }
+}
+
+/// What is no run.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Mode {
+    /// Serve an editor: the language server protocol on standard input and output
+    Lsp(Lsp),
+}
+
+/// The options of `lsp`.
+#[derive(Args, Debug)]
+pub(crate) struct Lsp {
+    #[command(flatten)]
+    pub(crate) configuration: Configuration,
+
+    /// What it does anyway; some editors say so
+    #[arg(long, hide = true)]
+    stdio: bool,
 }
 
 /// A language on the command line.
@@ -267,7 +309,11 @@ impl Cli {
     ///
     /// Those of `out`.
     pub(crate) fn manual(out: &mut dyn std::io::Write) -> std::io::Result<()> {
-        clap_mangen::Man::new(Self::command()).render(out)
+        let mut page = Vec::new();
+        clap_mangen::Man::new(Self::command()).render(&mut page)?;
+        // There is this one page, and a word of the command line is no page of its own.
+        let page = String::from_utf8_lossy(&page).replace("\\-lsp(1)", " lsp");
+        out.write_all(page.as_bytes())
     }
 
     /// Languages to read: those asked for, else all.
@@ -288,15 +334,6 @@ impl Cli {
             return vec![PathBuf::from(".")];
         }
         self.paths.clone()
-    }
-
-    /// Which configuration is read.
-    pub(crate) fn choice(&self) -> Choice {
-        match &self.config {
-            Some(file) => Choice::File(file.clone()),
-            None if self.no_config => Choice::Nothing,
-            None => Choice::Nearest,
-        }
     }
 
     /// What the run depends on, on the day `today` unless another one was given.

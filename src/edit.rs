@@ -7,8 +7,8 @@
 mod marker;
 mod stale;
 
-pub use marker::add;
-pub use stale::remove;
+pub use marker::{add, add_to};
+pub use stale::{remove, remove_one};
 
 use crate::report::{FileReport, Finding, FindingId, Verdict};
 use crate::source::Span;
@@ -22,6 +22,17 @@ pub struct Edited {
     pub changes: usize,
     /// Lines of what was to be changed and could not be.
     pub left: Vec<u32>,
+}
+
+/// One change of a text that is kept, and the file as it is judged with it.
+#[derive(Debug)]
+pub struct Edit {
+    /// The bytes that go.
+    pub span: Span,
+    /// What comes in their place.
+    pub with: String,
+    /// The file afterwards.
+    pub after: FileReport,
 }
 
 /// What a finding comes to, as far as a change elsewhere may not touch it.

@@ -41,11 +41,12 @@
 //! | [`edit`] | markers put in and taken out of a text |
 //! | [`replace`] | files written whole or not at all |
 //! | [`explain`] | the pages of `--explain` |
+//! | [`lsp`] | an editor's texts: judged as files are, told by the language server protocol |
 //!
 //! ## Invariants, each held by a test
 //!
-//! 1. Only `walk`, `config`, `git`, `replace`, `run` and `main` do I/O. Everything between is pure and
-//!    total: it cannot fail.
+//! 1. Only `walk`, `config`, `git`, `replace`, `run`, `lsp` (two streams that it is given) and `main` do
+//!    I/O. Everything between is pure and total: it cannot fail.
 //! 2. Syntax ends in `facts`. A rule knows calls, settings and commands, never a syntax tree; a new
 //!    language adds no rule code.
 //! 3. Nothing is silent: what could not be read, decoded or parsed is a problem, and a problem fails
@@ -70,6 +71,7 @@ pub mod filter;
 pub mod git;
 pub mod globs;
 pub mod justify;
+pub mod lsp;
 pub mod policy;
 pub mod replace;
 pub mod report;

@@ -6,6 +6,7 @@
 mod amend;
 mod before;
 mod cli;
+mod serve;
 
 use std::io::{self, IsTerminal, Read, Write};
 use std::panic::catch_unwind;
@@ -22,10 +23,10 @@ use check_detached_spawns::report::{
 };
 use check_detached_spawns::run::Outcome;
 use check_detached_spawns::walk::{
-    Excludes, Found, Input, Place, Walk, of_shebang, of_suffix, path_of,
+    Content, Excludes, Found, Input, Place, Walk, of_shebang, of_suffix, path_of,
 };
 use check_detached_spawns::{adopt, explain, run};
-use cli::{Cli, Color, Format, Output};
+use cli::{Cli, Color, Format, Mode, Output};
 
 const CLEAN: u8 = 0;
 const FOUND: u8 = 1;
@@ -57,6 +58,9 @@ fn complain(message: &str) {
 }
 
 fn command(cli: &Cli) -> Result<u8, String> {
+    if let Some(Mode::Lsp(lsp)) = &cli.mode {
+        return serve::serve(lsp);
+    }
     if let Some(id) = &cli.explain {
         let page = explain::page(id).unwrap_or_default();
         return print(|out| out.write_all(page.as_bytes())).map(|()| CLEAN);
@@ -82,7 +86,11 @@ fn command(cli: &Cli) -> Result<u8, String> {
     let cwd = std::env::current_dir()
         .map_err(|error| format!("cannot tell the working directory: {error}"))?;
     let place = Place::new(&cwd);
-    let configs = Arc::new(Configs::new(&cli.choice(), &place, &cli.levels)?);
+    let configs = Arc::new(Configs::new(
+        &cli.configuration.choice(),
+        &place,
+        &cli.levels,
+    )?);
     if cli.show_settings {
         return show_settings(cli, &place, &configs);
     }
@@ -269,7 +277,7 @@ fn standard_input(cli: &Cli, walk: &Walk, found: &mut Found) -> Result<Option<In
         path,
         shown,
         language,
-        bytes: Some(bytes),
+        content: Content::Bytes(bytes),
         rules,
     };
     Ok(walk.languages.contains(&language).then_some(input))

@@ -6,12 +6,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use crate::check::check_inside;
+use crate::config::Rules;
 use crate::decode::decode;
 use crate::filter::Filter;
 use crate::policy::Policy;
 use crate::report::{Date, FileReport, Problem, ProblemId, Report, summary};
 use crate::source::Source;
-use crate::walk::{Input, reason};
+use crate::walk::{Content, Input, reason};
 
 /// Parsers recurse over deep input; the memory is only taken where it is touched.
 const STACK: usize = 256 << 20;
@@ -138,10 +139,10 @@ impl Judged {
 
 fn judge(input: &Input, filter: &Filter, options: &Options) -> Judged {
     let read;
-    let bytes = if let Some(bytes) = &input.bytes {
-        bytes
-    } else {
-        match std::fs::read(&input.path) {
+    let bytes = match &input.content {
+        Content::Bytes(bytes) => bytes.as_slice(),
+        Content::Text(text) => text.as_bytes(),
+        Content::Disk => match std::fs::read(&input.path) {
             Ok(bytes) => {
                 read = bytes;
                 &read
@@ -154,7 +155,7 @@ fn judge(input: &Input, filter: &Filter, options: &Options) -> Judged {
                     ..Judged::default()
                 };
             }
-        }
+        },
     };
     if !filter.wants(input.language, bytes) {
         return Judged::default();
@@ -186,13 +187,17 @@ fn judge(input: &Input, filter: &Filter, options: &Options) -> Judged {
 }
 
 fn read_and_check(input: &Input, bytes: &[u8], options: &Options) -> FileReport {
-    let decoded = decode(input.language, bytes);
-    let source = Source::new(input.shown.clone(), input.language, decoded.text);
-    let policy = &input.rules.config.policy;
-    let mut file = check_inside(source, policy, options.today, &input.rules.inside);
+    let (text, fault) = match &input.content {
+        Content::Text(text) => (text.clone(), None),
+        Content::Disk | Content::Bytes(_) => {
+            let decoded = decode(input.language, bytes);
+            (decoded.text, decoded.fault)
+        }
+    };
+    let source = Source::new(input.shown.clone(), input.language, text);
+    let mut file = check_shown(source, &input.rules, options.today);
     file.file.clone_from(&input.path);
-    file.findings.retain(summary::is_shown);
-    if let Some((offset, message)) = decoded.fault {
+    if let Some((offset, message)) = fault {
         // Offsets are of the bytes; up to a fault the text has the same ones, or a longer text.
         let offset = u32::try_from(offset).unwrap_or(u32::MAX);
         let position = Some(file.source.position(offset));
@@ -206,6 +211,14 @@ fn read_and_check(input: &Input, bytes: &[u8], options: &Options) -> FileReport 
         file.problems
             .sort_by_key(|problem| (problem.position, problem.id));
     }
+    file
+}
+
+/// Judges one text by the rules of its file, on the stack of the caller; what is in no output is not
+/// in the result.
+pub fn check_shown(source: Source, rules: &Rules, today: Date) -> FileReport {
+    let mut file = check_inside(source, &rules.config.policy, today, &rules.inside);
+    file.findings.retain(summary::is_shown);
     file
 }
 

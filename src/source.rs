@@ -136,6 +136,12 @@ impl Source {
         u32::try_from(self.lines.len()).unwrap_or(u32::MAX)
     }
 
+    /// The same file with another text.
+    #[must_use]
+    pub fn with(&self, text: String) -> Self {
+        Self::new(self.path.clone(), self.language, text)
+    }
+
     /// The bytes of line `line` (from 1), its line break included; empty where there is none.
     pub fn line_span(&self, line: u32) -> Span {
         let index = line.saturating_sub(1) as usize;

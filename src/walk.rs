@@ -6,7 +6,7 @@ mod language;
 mod place;
 
 pub use exclude::Excludes;
-pub use language::{of_shebang, of_suffix};
+pub use language::{of_shebang, of_suffix, of_text};
 pub use place::{Place, path_of};
 
 use std::collections::BTreeMap;
@@ -47,10 +47,21 @@ pub struct Input {
     pub shown: String,
     /// How it is read.
     pub language: Language,
-    /// Its bytes, if they are here already: standard input, or what is staged.
-    pub bytes: Option<Vec<u8>>,
+    /// What is judged.
+    pub content: Content,
     /// What the configuration says of it.
     pub rules: Rules,
+}
+
+/// What is judged of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// What lies on disk.
+    Disk,
+    /// Bytes that are here already: standard input, or what is staged.
+    Bytes(Vec<u8>),
+    /// What an editor shows: text, whatever encoding it declares.
+    Text(String),
 }
 
 /// What a walk found.
@@ -143,6 +154,11 @@ impl Walk {
         self.excludes.covers(&self.place, path, folder) || self.configs.covers(path, folder)
     }
 
+    /// Whether a run in the working directory reads `path`, which lies below it, or would if it existed.
+    pub fn comes_to(&self, path: &Path) -> bool {
+        !self.leaves_out(path, false) && folder::comes_to(self, &self.place.cwd, path)
+    }
+
     fn take(&self, path: &Path, language: Language, size: u64, found: &mut Found) {
         if !self.languages.contains(&language) {
             return;
@@ -162,7 +178,7 @@ impl Walk {
             path: path.to_owned(),
             shown,
             language,
-            bytes: None,
+            content: Content::Disk,
             rules: self.configs.of(path),
         };
         found.files.entry(key).or_insert(input);

@@ -17,9 +17,12 @@ mod config;
 #[cfg(unix)]
 mod doors;
 mod edit;
+#[path = "support/editor.rs"]
+mod editor;
 mod fixtures;
 mod justifications;
 mod licences;
+mod lsp;
 #[path = "support/markers.rs"]
 mod markers;
 mod readme;

@@ -1,6 +1,6 @@
 //! Puts markers in, without a reason: a person gives it.
 
-use super::{Edited, Sense, line_break, replaced, sense, senses};
+use super::{Edit, Edited, Sense, line_break, replaced, sense, senses};
 use crate::justify::Terms;
 use crate::report::summary::fails;
 use crate::report::{FileReport, Finding, FindingId, Verdict};
@@ -17,25 +17,15 @@ pub fn add(file: &FileReport, terms: &Terms, judge: impl Fn(String) -> FileRepor
     let mut now: Option<FileReport> = None;
     for index in 0..file.findings.len() {
         let current = now.as_ref().unwrap_or(file);
-        let Some(finding) = current.findings.get(index).filter(|own| is_bare(own)) else {
+        let failing = |own: &&Finding| is_bare(own) && fails(own);
+        let Some(finding) = current.findings.get(index).filter(failing) else {
             continue;
         };
-        let mut expected = senses(current);
-        if let Some(own) = expected.get_mut(index) {
-            own.0 = FindingId::EmptyJustification;
-        }
-        let fits = |after: &FileReport| fits(after, current, &expected, index);
-        let places = places(&current.source, finding, terms);
-        let tried = places.into_iter().filter_map(|(at, words)| {
-            let at = Span::new(at, at);
-            replaced(&current.source.text, at, &words).map(&judge)
-        });
-        let found = tried.into_iter().find(fits);
-        match found {
-            Some(after) => {
-                edited.text.clone_from(&after.source.text);
+        match add_to(current, index, terms, &judge) {
+            Some(edit) => {
+                edited.text.clone_from(&edit.after.source.text);
                 edited.changes += 1;
-                now = Some(after);
+                now = Some(edit.after);
             }
             None => edited.left.push(current.source.line(finding.place().start)),
         }
@@ -43,11 +33,29 @@ pub fn add(file: &FileReport, terms: &Terms, judge: impl Fn(String) -> FileRepor
     edited
 }
 
-/// A spawn that fails, and of which no comment speaks.
+/// Puts a marker to the spawn at `index` of the findings, so that it reaches that spawn alone; none
+/// where something speaks of it already, or no place does that.
+pub fn add_to(
+    file: &FileReport,
+    index: usize,
+    terms: &Terms,
+    judge: impl Fn(String) -> FileReport,
+) -> Option<Edit> {
+    let finding = file.findings.get(index).filter(|own| is_bare(own))?;
+    let mut expected = senses(file);
+    expected.get_mut(index)?.0 = FindingId::EmptyJustification;
+    let places = places(&file.source, finding, terms);
+    let mut tried = places.into_iter().filter_map(|(at, with)| {
+        let span = Span::new(at, at);
+        let after = judge(replaced(&file.source.text, span, &with)?);
+        Some(Edit { span, with, after })
+    });
+    tried.find(|edit| fits(&edit.after, file, &expected, index))
+}
+
+/// A spawn of which nothing speaks.
 fn is_bare(finding: &Finding) -> bool {
-    finding.id == FindingId::DetachingSpawn
-        && finding.verdict == Verdict::Unjustified
-        && fails(finding)
+    finding.id == FindingId::DetachingSpawn && finding.verdict == Verdict::Unjustified
 }
 
 /// Whether nothing but the finding at `index` is different, and that by its missing reason alone.

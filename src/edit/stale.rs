@@ -1,6 +1,6 @@
 //! Takes out markers that speak of nothing.
 
-use super::{Edited, replaced, senses};
+use super::{Edit, Edited, replaced, senses};
 use crate::report::FileReport;
 use crate::source::{Source, Span};
 
@@ -20,24 +20,35 @@ pub fn remove(file: &FileReport, judge: impl Fn(String) -> FileReport) -> Edited
         let Some((index, finding)) = removable.nth(edited.left.len()) else {
             return edited;
         };
-        let after = finding.removable.and_then(|span| {
-            let span = whole_lines(&current.source, span);
-            let text = replaced(&current.source.text, span, "")?;
-            let after = judge(text);
-            let mut expected = senses(current);
-            expected.remove(index);
-            let same = senses(&after) == expected && after.problems.len() == current.problems.len();
-            same.then_some(after)
-        });
-        if let Some(after) = after {
-            edited.text.clone_from(&after.source.text);
+        if let Some(edit) = remove_one(current, index, &judge) {
+            edited.text.clone_from(&edit.after.source.text);
             edited.changes += 1;
-            now = Some(after);
+            now = Some(edit.after);
         } else {
             let line = current.source.line(finding.place().start);
             edited.left.push(line);
         }
     }
+}
+
+/// Takes the marker at `index` of the findings out; none if it speaks of something, or if more than
+/// that would change.
+pub fn remove_one(
+    file: &FileReport,
+    index: usize,
+    judge: impl Fn(String) -> FileReport,
+) -> Option<Edit> {
+    let comment = file.findings.get(index)?.removable?;
+    let span = whole_lines(&file.source, comment);
+    let after = judge(replaced(&file.source.text, span, "")?);
+    let mut expected = senses(file);
+    expected.remove(index);
+    let same = senses(&after) == expected && after.problems.len() == file.problems.len();
+    same.then(|| Edit {
+        span,
+        with: String::new(),
+        after,
+    })
 }
 
 /// A comment with what goes with it: its lines if it is alone on them, else the blanks before it;

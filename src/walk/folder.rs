@@ -19,26 +19,47 @@ pub(super) fn walk(walk: &Walk, named: &Path, found: &mut Found) {
     }
 }
 
-/// Ignore files are honoured as git does, from the repository's root whatever `named` is. What one
-/// machine alone knows (the global ignore file) is not: the same tree is judged alike everywhere.
 fn wanted(walk: &Walk, named: &Path, found: &mut Found) {
+    for entry in entries(walk, named, None) {
+        match entry {
+            Ok(entry) => met(walk, entry.path(), entry.file_type(), found),
+            Err(error) => failed(walk, named, &error, found),
+        }
+    }
+}
+
+/// Whether a walk of `named` comes to `path` below it. Of what does not exist, the folders around it
+/// tell; ignore files cannot speak of its own name yet.
+pub(super) fn comes_to(walk: &Walk, named: &Path, path: &Path) -> bool {
+    let exists = |one: &&Path| std::fs::symlink_metadata(one).is_ok();
+    let Some(last) = path.ancestors().find(exists) else {
+        return false;
+    };
+    let mut entries = entries(walk, named, Some(last.to_owned())).flatten();
+    entries.any(|entry| entry.path() == last)
+}
+
+/// Everything below `named` that is not left out; with `only`, the way to that path alone. Ignore
+/// files are honoured as git does, from the repository's root whatever `named` is. What one machine
+/// alone knows (the global ignore file) is not: the same tree is judged alike everywhere.
+fn entries(walk: &Walk, named: &Path, only: Option<PathBuf>) -> ignore::Walk {
     let mut builder = ignore::WalkBuilder::new(named);
     builder.hidden(false).git_global(false);
     let (place, excludes, top) = (walk.place.clone(), walk.excludes.clone(), named.to_owned());
     let configs = std::sync::Arc::clone(&walk.configs);
     builder.filter_entry(move |entry| {
         let folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+        let on_the_way = || {
+            only.as_ref()
+                .is_none_or(|only| only.starts_with(entry.path()))
+        };
         entry.depth() == 0
-            || !(excludes.meets(&place, &top, entry.path(), folder)
-                || configs.meets(entry.path(), folder)
-                || folder && (is_git(entry.file_name()) || is_made(entry.path())))
+            || on_the_way()
+                && !(excludes.meets(&place, &top, entry.path(), folder)
+                    || configs.meets(entry.path(), folder)
+                    || folder && (is_git(entry.file_name()) || is_made(entry.path())))
     });
-    for entry in builder.build() {
-        match entry {
-            Ok(entry) => met(walk, entry.path(), entry.file_type(), found),
-            Err(error) => failed(walk, named, &error, found),
-        }
-    }
+    builder.build()
 }
 
 fn all(walk: &Walk, named: &Path, found: &mut Found) {

@@ -34,6 +34,14 @@ pub fn of_shebang(start: &[u8]) -> Option<Language> {
     (python || runner).then_some(Language::Python)
 }
 
+/// The language of a file that begins with `start`.
+pub fn of_text(path: &Path, start: &[u8]) -> Option<Language> {
+    if path.extension().is_some() {
+        return of_suffix(path);
+    }
+    of_shebang(start)
+}
+
 /// The language of a regular file; only a file without suffix is opened.
 pub(super) fn of_file(path: &Path) -> io::Result<Option<Language>> {
     if path.extension().is_some() {
