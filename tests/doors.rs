@@ -1,7 +1,7 @@
 //! The doors through which users come in, each tried with the real tool behind it: act for the action,
-//! pre-commit and prek for the hooks, validators and parsers for what is written for other programs.
-//! The tests are the Python programs in `tests/doors/`; a tool that is missing is said, and fails where
-//! `CI=true`.
+//! pre-commit and prek for the hooks, maturin for the wheel, validators and parsers for what is written
+//! for other programs. The tests are the Python programs in `tests/doors/`; a tool that is missing is
+//! said, and fails where `CI=true`.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -46,6 +46,11 @@ fn hooks_run_in_pre_commit_and_prek() {
 #[test]
 fn a_release_is_packed_and_tagged() {
     script("release");
+}
+
+#[test]
+fn a_wheel_is_built_and_installed() {
+    script("wheel");
 }
 
 #[test]
