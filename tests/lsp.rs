@@ -2,6 +2,8 @@
 
 mod protocol;
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use crate::command::{BAD, CALL, good, run, text, write};
@@ -194,6 +196,38 @@ fn a_configuration_holds_as_soon_as_it_is_written() {
     std::fs::remove_file(folder.path().join("app/pyproject.toml")).unwrap();
     editor.change(&file, 4, BAD);
     assert_eq!(editor.told(&file, 4).len(), 1);
+    assert_eq!(editor.leave(), 0);
+}
+
+/// Where there is no repository, the open folder is where the search for a configuration ends.
+#[test]
+fn an_open_folder_has_one_configuration() {
+    let folder = tempfile::tempdir().unwrap();
+    write(
+        folder.path(),
+        "check-detached-spawns.toml",
+        "levels.all = 'warn'\n",
+    );
+    write(folder.path(), "deep/er/a.py", BAD);
+    let mut editor = Editor::new(folder.path());
+    let file = uri(&folder.path().join("deep/er/a.py"));
+    assert_eq!(editor.open(&file, BAD)[0]["severity"], 2);
+    let mut folders = |added: &[&Path], removed: &[&Path]| {
+        let list = |paths: &[&Path]| -> Vec<Value> {
+            let folder = |path: &&Path| json!({ "uri": uri(path), "name": "x" });
+            paths.iter().map(folder).collect()
+        };
+        let event = json!({ "added": list(added), "removed": list(removed) });
+        editor.notify(
+            "workspace/didChangeWorkspaceFolders",
+            json!({ "event": event }),
+        );
+        editor.told(&file, 1)[0]["severity"].clone()
+    };
+    assert_eq!(folders(&[], &[folder.path()]), 1);
+    assert_eq!(folders(&[folder.path()], &[]), 2);
+    // The innermost one counts.
+    assert_eq!(folders(&[&folder.path().join("deep")], &[]), 1);
     assert_eq!(editor.leave(), 0);
 }
 
