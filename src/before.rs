@@ -27,12 +27,20 @@ impl Index {
     pub(crate) fn inputs(walk: &Walk, named: &[PathBuf]) -> Result<(Self, Vec<Input>), String> {
         let git = Git::of(&walk.place)?;
         let named: Vec<PathBuf> = named.iter().map(|path| walk.place.full(path)).collect();
+        let all = git.staged()?;
+        for path in &named {
+            let staged = |own: &Staged| walk.place.root.join(&own.path).starts_with(path);
+            if path.symlink_metadata().is_err() && !all.iter().any(staged) {
+                let shown = walk.place.shown(path);
+                return Err(format!("{shown} is neither there nor staged"));
+            }
+        }
         let mut index = Self {
             git,
             files: BTreeMap::new(),
         };
         let mut inputs = Vec::new();
-        for staged in index.git.staged()? {
+        for staged in all {
             let path = walk.place.root.join(&staged.path);
             let wanted = named.iter().any(|named| path.starts_with(named));
             if !wanted || walk.leaves_out(&path, false) {

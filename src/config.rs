@@ -32,6 +32,8 @@ pub const NAMES: [&str; 4] = [
 
 /// The name of our tables in files of others.
 pub const TABLE: &str = "check-detached-spawns";
+/// Bytes of a configuration, at most: far more than people write, or other tools put beside it.
+const LARGEST: u64 = 16 << 20;
 
 /// One configuration.
 #[derive(Clone, Debug)]
@@ -235,7 +237,7 @@ impl Configs {
     fn read(&self, folder: &Path) -> Result<Option<Config>, String> {
         for name in NAMES {
             let file = folder.join(name);
-            let text = match std::fs::read(&file) {
+            let text = match read_file(&file) {
                 Ok(bytes) => bytes,
                 Err(error) if is_nothing(&error) => continue,
                 Err(error) => return Err(unreadable(&self.place.shown(&file), &error)),
@@ -250,6 +252,19 @@ impl Configs {
     fn parse(&self, file: &Path, bytes: &[u8]) -> Result<Option<Config>, String> {
         parse(file, bytes, &self.place, &self.flags)
     }
+}
+
+/// Reads a file that anybody may have put there: no pipe that never ends, and no device.
+fn read_file(file: &Path) -> io::Result<Vec<u8>> {
+    let about = std::fs::metadata(file)?;
+    if about.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    if !about.is_file() || about.len() > LARGEST {
+        let why = format!("it is no regular file of at most {} MiB", LARGEST >> 20);
+        return Err(io::Error::other(why));
+    }
+    std::fs::read(file)
 }
 
 fn is_nothing(error: &io::Error) -> bool {
@@ -273,7 +288,7 @@ fn file_name(path: &Path) -> &Path {
 /// The configuration that the caller names.
 fn chosen(file: &Path, place: &Place, flags: &Levels) -> Result<Config, String> {
     let shown = place.shown(file);
-    let bytes = std::fs::read(file).map_err(|error| unreadable(&shown, &error))?;
+    let bytes = read_file(file).map_err(|error| unreadable(&shown, &error))?;
     parse(&place.full(file), &bytes, place, flags)?.ok_or_else(|| {
         format!("the configuration {shown} has no table for us: write [tool.{TABLE}] in pyproject.toml, [package.metadata.{TABLE}] or [workspace.metadata.{TABLE}] in Cargo.toml")
     })

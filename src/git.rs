@@ -65,8 +65,9 @@ impl Git {
         };
         let Some(commit) = commit.filter(|commit| !commit.is_empty()) else {
             let name = plain(reference);
+            let branch = name.strip_prefix("origin/").unwrap_or(&name);
             return Err(format!(
-                "cannot find the base `{name}` in this repository: fetch it (`git fetch origin {name}`), \
+                "cannot find the base `{name}` in this repository: fetch it (`git fetch origin {branch}`), \
                  or check out the history too (`fetch-depth: 0` of actions/checkout)"
             ));
         };

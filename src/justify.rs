@@ -189,7 +189,8 @@ fn broken(source: &Source, span: Span, malformed: &Malformed) -> Finding {
 /// a spawn is near, both say so.
 ///
 /// It can be deleted by a program if nothing is lost: not where it should be moved, nor where it
-/// says something else than the winner.
+/// says something else than the winner, nor where its reason seems to go on over further comments:
+/// those may be somebody else's words.
 fn unused(
     source: &Source,
     page: &Page<'_>,
@@ -198,8 +199,9 @@ fn unused(
     winner: Option<&Claim<'_>>,
 ) -> Finding {
     let span = claim.note.span;
+    let alone = |whole: &Span| source.line(whole.start) == source.line(whole.end.saturating_sub(1));
     let said = |message: &str, help: String, deletable: bool| Finding {
-        removable: claim.note.whole.filter(|_| deletable),
+        removable: claim.note.whole.filter(|whole| deletable && alone(whole)),
         ..fault(
             source,
             span,

@@ -266,6 +266,8 @@ fn what_is_staged_is_judged_as_staged() {
         "{lines:?}"
     );
     assert_eq!(staged(&["sub"]).len(), 2);
+    let said = complaint(at, &["--staged", "nosuch.py"]);
+    assert!(said.contains("neither there nor staged"), "{said}");
     assert_eq!(staged(&["--exclude", "sub/", "old.py", "sub"]).len(), 1);
     // Before the first commit everything is new.
     let first = tempfile::tempdir().unwrap();

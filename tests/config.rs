@@ -316,6 +316,23 @@ fn callers_of_a_detaching_helper_are_findings() {
 const HELPER: &str = "import subprocess\n\n\ndef launch(argv):\n    return subprocess.Popen(argv, start_new_session=True)\n\n\nlaunch(['x'])\n";
 
 #[test]
+fn a_helper_that_is_handed_on_is_a_finding() {
+    let config = "detaching-calls = ['team.proc.launch', 'bad.start']\n";
+    for call in [
+        "Thread(target=launch, args=(1,))",
+        "pool.submit(launch, 1)",
+        "partial(launch, 1)",
+        "map(launch, names)",
+        "pool.submit(start)",
+    ] {
+        let code =
+            format!("from team.proc import launch\n\n\ndef start():\n    pass\n\n\n{call}\n");
+        let line = first(config, &code);
+        assert!(line.starts_with("bad.py:8:"), "{call}: {line}");
+    }
+}
+
+#[test]
 fn a_helper_answers_at_its_callers_or_at_its_definition() {
     let folder = project("detaching-calls = ['team.proc.launch']\n");
     write(folder.path(), "bad.py", "");
@@ -482,4 +499,17 @@ fn the_schema_takes_what_the_program_takes() {
         "{}",
         text(&output.stderr)
     );
+}
+
+/// A pull request may put anything under the name of a configuration.
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_not_read_as_a_configuration() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "a.py", "x = 1\n");
+    std::os::unix::fs::symlink("/dev/zero", folder.path().join(NAME)).unwrap();
+    let output = run(folder.path(), &["."]).unwrap();
+    assert_eq!(status(&output), 2);
+    let said = text(&output.stderr);
+    assert!(said.contains("no regular file"), "{said}");
 }

@@ -48,6 +48,9 @@ fn markers_are_added_where_they_reach_one_spawn() {
     // Two kinds on one line are told apart by their mechanisms; two of one kind are left.
     let same = "import subprocess\nf(subprocess.Popen(a, start_new_session=True), subprocess.Popen(b, start_new_session=True))\n";
     assert_eq!(py(same), same);
+    // Never between a line and what it goes on with.
+    let cut = "import subprocess\nif 1: \\\n  subprocess.Popen(a, start_new_session=True)\n";
+    assert_eq!(py(cut), cut.replace("True)", "True)  # detached-spawn:"));
     // Above decorators and attributes, which belong to the statement.
     let decorated = "import subprocess\n@start(subprocess.Popen(a, start_new_session=True))\ndef f():\n    pass\n";
     assert_eq!(
@@ -94,9 +97,18 @@ fn fixed(code: &str) -> String {
     once
 }
 
+/// Lines below a marker that speaks of nothing may be somebody else's words.
+#[test]
+fn other_comments_stay() {
+    for below in ["SPDX-License-Identifier: MIT", "and more of it.", "///"] {
+        let code = format!("# detached-spawn: it must outlive its parent\n# {below}\nx = 1\n");
+        assert_eq!(fixed(&code), code);
+    }
+}
+
 #[test]
 fn only_justifications_of_nothing_are_taken_out() {
-    let stale = "# detached-spawn: the spawn that was here is gone\n# and so is its second line\n";
+    let stale = "# detached-spawn: the spawn that was here is gone\n";
     let plain = "x = 1  # a comment\n";
     assert_eq!(fixed(&format!("{stale}\n{plain}")), format!("\n{plain}"));
     assert_eq!(

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::facts::{Call, Facts, Scope};
+use crate::facts::{Call, Facts, Scope, ScopeId, Value};
 use crate::policy::{Helper, Policy};
 use crate::rules::{ALL, Hit, Rule, Way};
 use crate::source::{Language, Source, Span};
@@ -48,6 +48,9 @@ impl<'a> Helpers<'a> {
                 hits.push((rule, Hit::new(call.act, call.evidence, Way::Declared)));
             }
         }
+        for (act, evidence) in self.handed_on(&self.flagged(false)) {
+            hits.push((rule, Hit::new(act, evidence, Way::Declared)));
+        }
         for scope in self.definitions(&self.flagged(true)) {
             if !hits
                 .iter()
@@ -79,6 +82,32 @@ impl<'a> Helpers<'a> {
         let means = |path: &String| helpers.iter().any(|helper| self.is(&helper.path, path));
         let calls = self.facts.calls.iter();
         calls.filter(|call| call.paths.iter().any(means)).collect()
+    }
+
+    /// Where a helper is given to another function, which calls it: `Thread(target=launch)`. The act, and
+    /// the argument.
+    fn handed_on(&self, helpers: &[Helper]) -> Vec<(Span, Span)> {
+        let here: Vec<Span> = self
+            .definitions(helpers)
+            .iter()
+            .map(|own| own.span)
+            .collect();
+        let scopes = &self.facts.scopes;
+        let is_here = |id: &ScopeId| {
+            let own = scopes.get(id.0 as usize);
+            own.is_some_and(|own| !own.inline && here.contains(&own.span))
+        };
+        let means = |path: &String| helpers.iter().any(|helper| self.is(&helper.path, path));
+        let refers = |value: &Value| match value {
+            Value::Path(paths) => paths.iter().any(means),
+            Value::Code(scope) => is_here(scope),
+            _ => false,
+        };
+        let calls = self.facts.calls.iter();
+        let args = calls.flat_map(|call| call.args.iter().map(|arg| (call.act, arg)));
+        args.filter(|(_, arg)| arg.value.each().into_iter().any(refers))
+            .map(|(act, arg)| (act, arg.span))
+            .collect()
     }
 
     /// Whether a canonical path means the helper: written in full, or as it is seen from a module of

@@ -59,7 +59,7 @@ pub const KEYS: &[Key] = &[
     key(
         "detaching-calls",
         "[]",
-        "helpers of yours that detach, by dotted path: their callers are findings; `{ path = \"…\", flag = \"definition\" }` makes the definition the one finding",
+        "helpers of yours that detach, by dotted path: their callers, and where they are given to another function, are findings; `{ path = \"…\", flag = \"definition\" }` makes the definition the one finding",
     ),
     key(
         "owning-calls",

@@ -106,11 +106,18 @@ fn above(source: &Source, at: u32, words: &str) -> Option<(usize, String)> {
     let start = line.start as usize + mark;
     let before = source.text.get(start..at as usize)?;
     let indent = before.trim_end_matches(['.', '?']);
-    if !indent.trim().is_empty() {
+    if !indent.trim().is_empty() || goes_on(&source.text, line.start as usize) {
         return None;
     }
     let end = line_break(&source.text, source.slice(line));
     Some((start, format!("{indent}{words}{end}")))
+}
+
+/// Whether the line that ends at `start` goes on in the next one, by a backslash: nothing may be put
+/// between them.
+fn goes_on(text: &str, start: usize) -> bool {
+    let before = text.get(..start).unwrap_or_default();
+    before.trim_end_matches(['\n', '\r']).ends_with('\\')
 }
 
 /// The end of line `line`, as far as anything stands on it.
