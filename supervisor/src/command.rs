@@ -201,6 +201,9 @@ impl Command {
         if self.program.as_bytes().contains(&b'/') {
             return Ok(self.program.clone().into());
         }
+        if self.program.is_empty() {
+            return Err(io::ErrorKind::NotFound.into());
+        }
         let own = std::env::var_os("PATH");
         let path = environment.get(OsStr::new("PATH")).cloned().or(own);
         let path = path.unwrap_or_else(|| "/usr/bin:/bin".into());

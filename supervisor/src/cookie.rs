@@ -40,8 +40,8 @@ pub(crate) fn value(outer: Option<&OsStr>, token: &str, number: u64) -> Vec<u8> 
 pub(crate) struct Marked {
     /// Those of this owner,
     pub(crate) token: String,
-    /// or of this child of it only,
-    pub(crate) only: Option<u64>,
+    /// or of these children of it only,
+    pub(crate) only: Option<BTreeSet<u64>>,
     /// but not those of children that were handed back.
     pub(crate) except: BTreeSet<u64>,
 }
@@ -68,7 +68,8 @@ impl Marked {
                 .ok()
         });
         let Some(number) = number else { return false };
-        self.only.is_none_or(|only| only == number) && !self.except.contains(&number)
+        let meant = self.only.as_ref().is_none_or(|only| only.contains(&number));
+        meant && !self.except.contains(&number)
     }
 }
 
@@ -79,7 +80,7 @@ mod tests {
     fn marked(only: Option<u64>, except: &[u64]) -> Marked {
         Marked {
             token: "ab".to_owned(),
-            only,
+            only: only.map(|only| BTreeSet::from([only])),
             except: except.iter().copied().collect(),
         }
     }

@@ -53,6 +53,7 @@ pub enum Caller {
 /// there are no descriptors or no memory.
 pub fn run(command: &Command, caller: Caller, grace: Duration) -> Result<u8, Error> {
     let caller = watch(caller)?;
+    let grace = grace.min(reap::LONGEST);
     sys::hold_signals();
     let token = cookie::token().map_err(tried("read /dev/urandom"))?;
     let outer = std::env::var_os(VARIABLE);

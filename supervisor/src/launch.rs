@@ -207,14 +207,23 @@ fn shell_arguments(
     if !prepared.path.as_bytes().contains(&b'=') {
         arguments.extend(environment_arguments(prepared)?);
     }
-    // A shell cannot name a program otherwise than it is found; by its bare name it is found again.
-    arguments.push(if prepared.found_in_path {
-        prepared.name.clone()
-    } else {
-        prepared.path.clone()
-    });
+    arguments.push(name_for_a_shell(prepared)?);
     arguments.extend(prepared.arguments.iter().cloned());
     Ok(arguments)
+}
+
+/// A shell cannot name a program otherwise than it is found; by its bare name it is found again. One
+/// that begins with `-` would be an option to the shell or to `env`.
+fn name_for_a_shell(prepared: &Prepared) -> Result<CString, Error> {
+    let option = |text: &CString| text.as_bytes().starts_with(b"-");
+    if prepared.found_in_path && !option(&prepared.name) {
+        return Ok(prepared.name.clone());
+    }
+    if !option(&prepared.path) {
+        return Ok(prepared.path.clone());
+    }
+    let path = [b"./", prepared.path.as_bytes()].concat();
+    c_text(OsStr::from_bytes(&path)).map_err(tried("name the program"))
 }
 
 /// A call of `env` that makes the environment what it was before a shell had it.

@@ -19,7 +19,9 @@ const KILLED: Duration = Duration::from_secs(2);
 /// A child that ends with its owner, and with this handle.
 ///
 /// Dropping the handle ends the child's process group, and what of it has left the group, at once
-/// (`SIGKILL`); [`Owned::stop`] asks first. Whether the child has ended is told by its own end, never by
+/// (`SIGKILL`); [`Owned::stop`] asks first. After a child that has ended, and its group with it, what has
+/// left the group is looked for within a second: to look at all processes costs more than many a child.
+/// Whether the child has ended is told by its own end, never by
 /// the end of its output, which a descendant may hold open.
 #[must_use = "dropping the handle ends the child"]
 pub struct Owned {
@@ -29,8 +31,10 @@ pub struct Owned {
     leader: Identity,
     number: u64,
     status: Option<ExitStatus>,
-    /// Set when nothing of it can be left.
+    /// Set when nothing of it can be left but what has left its group.
     over: bool,
+    /// Set when the child ended by itself, so that nobody has looked for that.
+    strays: bool,
     group: Group,
     /// The pipe to its standard input, if that was asked for.
     pub stdin: Option<ChildStdin>,
@@ -50,6 +54,7 @@ impl Owned {
             number: started.number,
             status: None,
             over: false,
+            strays: false,
             group: Group {
                 leader: started.leader,
                 handle: None,
@@ -100,7 +105,7 @@ impl Owned {
     ///
     /// As [`Owned::wait`].
     pub fn wait_timeout(&mut self, limit: Duration) -> Result<Option<ExitStatus>, Error> {
-        let end = Instant::now() + limit;
+        let end = reap::after(limit);
         self.hold();
         loop {
             if let Some(status) = self.look(false)? {
@@ -194,7 +199,7 @@ impl Owned {
             .map_or_else(String::new, |status| status.to_string());
         let pid = self.leader.pid;
         if sys::signal_group(pid, 0).is_err() {
-            self.over = true;
+            (self.over, self.strays) = (true, true);
             self.shared.forget(pid, false);
             self.shared.ledger.ended(pid.get(), self.leader.start, &how);
         } else {
@@ -204,7 +209,7 @@ impl Owned {
 
     fn end(&mut self, grace: Duration) -> Outcome {
         self.hold();
-        let marked = self.shared.marked(Some(self.number));
+        let marked = self.shared.marked(Some([self.number].into()));
         reap::end(&Plan {
             groups: &[&self.group],
             marked: Some(&marked),
@@ -216,6 +221,7 @@ impl Owned {
 
     /// Forgets the child after its end.
     fn finish(&mut self, how: &str) {
+        self.strays = false;
         if !self.over {
             self.over = true;
             if self.shared.forget(self.leader.pid, false).is_some() {
@@ -229,7 +235,13 @@ impl Owned {
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        if self.over || self.check_process().is_err() {
+        if self.check_process().is_err() {
+            return;
+        }
+        if self.over {
+            if self.strays {
+                self.shared.end_strays_soon(self.number);
+            }
             return;
         }
         if self.status.is_none() && !self.shared.covers(self.leader) {

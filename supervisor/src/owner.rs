@@ -14,6 +14,7 @@ use crate::launch;
 use crate::link::{Helper, Tier};
 use crate::owned::Owned;
 use crate::process::Identity;
+use crate::reap;
 use crate::shared::{Config, Shared};
 use crate::sweep::Swept;
 use crate::sys::{self, Pid};
@@ -87,10 +88,11 @@ pub struct Builder {
 
 impl Builder {
     /// How long what is asked to end (`SIGTERM`) may take before it is ended (`SIGKILL`): 3 seconds if
-    /// nobody says otherwise. A shell as supervisor counts in whole seconds.
+    /// nobody says otherwise, and never more than ten years. A shell as supervisor counts in whole
+    /// seconds.
     #[must_use]
     pub fn grace(mut self, grace: Duration) -> Self {
-        self.config.grace = grace;
+        self.config.grace = grace.min(reap::LONGEST);
         self
     }
 

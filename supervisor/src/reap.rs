@@ -21,6 +21,14 @@ const ROUNDS_LIMIT: Duration = Duration::from_secs(2);
 const QUIET_LOOKS: usize = 4;
 const QUIET: Duration = Duration::from_millis(100);
 
+/// Nobody means to wait longer: ten years. A clock cannot hold every length of time.
+pub(crate) const LONGEST: Duration = Duration::from_secs(10 * 366 * 86_400);
+
+/// The moment at which `limit` is over.
+pub(crate) fn after(limit: Duration) -> Instant {
+    Instant::now() + limit.min(LONGEST)
+}
+
 /// A group to end.
 pub(crate) struct Group {
     pub(crate) leader: Identity,
@@ -95,7 +103,7 @@ pub(crate) struct Outcome {
 
 /// Ends everything of the plan; returns when nothing of it lives, or nothing more can be done.
 pub(crate) fn end(plan: &Plan<'_>) -> Outcome {
-    let end = Instant::now() + plan.grace;
+    let end = after(plan.grace);
     if plan.grace > Duration::ZERO {
         for group in plan.groups {
             ask(|signal| group.signal(signal));
@@ -245,8 +253,11 @@ fn look(plan: &Plan<'_>) -> Living {
     }
     let own = i32::try_from(std::process::id()).unwrap_or(0);
     let mut found = Vec::new();
+    let mut seen = false;
     for pid in process::all().filter(|pid| *pid != own) {
-        let Some(process) = process::look(pid).filter(|process| !process.ended) else {
+        let process = process::look(pid);
+        seen |= process.is_some();
+        let Some(process) = process.filter(|process| !process.ended) else {
             continue;
         };
         if groups.contains(&process.group) {
@@ -258,12 +269,25 @@ fn look(plan: &Plan<'_>) -> Living {
             found.push((pid, process.group));
         }
     }
+    if !seen {
+        living.members = unseen(groups);
+    }
     let carriers: BTreeSet<i32> = found.iter().map(|(pid, _)| *pid).collect();
     living.strays = found
         .into_iter()
         .filter_map(|(pid, group)| stray(plan, &carriers, pid, group))
         .collect();
     living
+}
+
+/// The groups of which something lives, where processes cannot be looked at: there the signal's word has
+/// to do, except for a leader that only waits for this process to reap it.
+fn unseen(groups: BTreeSet<i32>) -> BTreeSet<i32> {
+    let waits = |group: &i32| {
+        let peek = Pid::new(*group).map(|group| sys::peek(group, false));
+        matches!(peek, Some(Ok(sys::Peek::Ended)))
+    };
+    groups.into_iter().filter(|group| !waits(group)).collect()
 }
 
 /// Takes hold of a found process; none if it has gone or is somebody else by now.

@@ -13,6 +13,7 @@ use crate::error::{Error, tried};
 use crate::ledger::Ledger;
 use crate::link::{About, Helper, Link};
 use crate::process::{self, Identity};
+use crate::reap::{self, Plan};
 use crate::sabotage::sabotaged;
 use crate::sys::{self, ControlGroup, Pid};
 
@@ -47,6 +48,10 @@ pub(crate) struct State {
     pub(crate) groups: BTreeMap<Pid, Covered>,
     /// Children that were handed back: what carries their number is not ours.
     pub(crate) kept: BTreeSet<u64>,
+    /// The numbers of children that are over and may have left something outside their groups.
+    pub(crate) over: BTreeSet<u64>,
+    /// Since when there are such.
+    pub(crate) over_since: Instant,
     /// Processes that ended, or will, and that nobody else waits for.
     pub(crate) unreaped: Vec<Pid>,
     pub(crate) link: Option<Link>,
@@ -228,14 +233,47 @@ impl Shared {
             .is_some_and(|covered| covered.start == leader.start)
     }
 
-    /// What carries this owner's mark, or only that of one of its children.
-    pub(crate) fn marked(&self, only: Option<u64>) -> Marked {
+    /// What carries this owner's mark, or only that of some of its children.
+    pub(crate) fn marked(&self, only: Option<BTreeSet<u64>>) -> Marked {
         let except = self.lock().kept.clone();
         Marked {
             token: self.token.clone(),
             only,
             except,
         }
+    }
+
+    /// Lets the watcher end what has left the group of a child that is over, with all that gathered.
+    pub(crate) fn end_strays_soon(&self, number: u64) {
+        let mut state = self.lock();
+        state.over.insert(number);
+        let first = state.over.len() == 1;
+        if first {
+            state.over_since = Instant::now();
+        }
+        let watched = state.watched;
+        drop(state);
+        if !watched {
+            self.end_strays();
+        } else if first {
+            self.wake();
+        }
+    }
+
+    /// Ends what has left the groups of children that are over.
+    pub(crate) fn end_strays(&self) {
+        let over = std::mem::take(&mut self.lock().over);
+        if over.is_empty() {
+            return;
+        }
+        let marked = self.marked(Some(over));
+        reap::end(&Plan {
+            groups: &[],
+            marked: Some(&marked),
+            adopts: false,
+            grace: Duration::ZERO,
+            spared: &[sys::own_group()],
+        });
     }
 
     /// The owner is dropped: the lifeline closes, and the supervisor ends what is left.
@@ -250,6 +288,8 @@ impl State {
         Self {
             groups: BTreeMap::new(),
             kept: BTreeSet::new(),
+            over: BTreeSet::new(),
+            over_since: Instant::now(),
             unreaped: Vec::new(),
             link: None,
             control_group: None,

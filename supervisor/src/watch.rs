@@ -15,7 +15,8 @@ const STILLBORN: Duration = Duration::from_secs(5);
 /// At most so many are started again in [`WINDOW`].
 const RESTARTS: usize = 5;
 const WINDOW: Duration = Duration::from_secs(10);
-/// How often groups are looked at that are handed back once they are empty.
+/// How often groups are looked at that are handed back once they are empty, and all processes for what
+/// children left that are over.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// Starts the watcher of an owner. It never runs a signal handler of the program.
@@ -37,6 +38,8 @@ fn step(shared: &Arc<Shared>) -> bool {
         hand_back_empty(shared, &mut state);
         let Some(link) = &state.link else {
             state.watched = false;
+            drop(state);
+            shared.end_strays();
             return false;
         };
         if state.closing {
@@ -54,6 +57,9 @@ fn step(shared: &Arc<Shared>) -> bool {
     drop(line);
     if woken {
         drain(shared);
+    }
+    if strays_are_due(&shared.lock()) {
+        shared.end_strays();
     }
     if ended {
         replace(shared, &mut shared.lock());
@@ -79,8 +85,16 @@ fn drain(shared: &Shared) {
     }
 }
 
+/// Whether what children left that are over has been waited for.
+fn strays_are_due(state: &State) -> bool {
+    !state.over.is_empty() && state.over_since.elapsed() >= LOOK
+}
+
 /// When to look again although nothing happens; none while there is something to protect.
 fn limit(shared: &Shared, state: &State) -> Option<Duration> {
+    if !state.over.is_empty() {
+        return Some(LOOK.saturating_sub(state.over_since.elapsed()));
+    }
     if state.groups.is_empty() {
         let idle = state.empty_since.elapsed();
         return Some(shared.config.idle.saturating_sub(idle));

@@ -37,6 +37,85 @@ fn handles() {
     }
 }
 
+/// A child that has ended, its group with it, and what it left elsewhere.
+#[test]
+fn the_end_of_a_handle_ends_what_a_waited_child_left() {
+    let text = "setsid sleep 1000 & while [ \"$(cut -d' ' -f5 /proc/$!/stat)\" = $$ ]; do :; done";
+    for tier in tiers() {
+        let mut witness = Witness::new(&tier);
+        // Another child's is not touched.
+        let other = witness.number(&format!("spawn {text}"));
+        let child = witness.number(&format!("spawn {text}"));
+        for child in [other, child] {
+            assert!(witness.tell(&format!("wait {child}")).contains("Ok"));
+        }
+        until("both have left a process", || witness.living().len() == 2);
+        witness.tell(&format!("drop {child}"));
+        until("one of them is ended", || witness.living().len() == 1);
+        witness.tell(&format!("drop {other}"));
+        witness.until_only(&[]);
+    }
+}
+
+#[test]
+fn what_is_asked_to_end_gets_its_time_although_no_process_can_be_seen() {
+    for tier in tiers() {
+        let mut witness = Witness::new(&tier);
+        let child =
+            witness.number("spawn trap 'sleep 0.3; exit 5' TERM; while :; do sleep 0.1; done");
+        until("it has started", || witness.living().len() == 2);
+        let hidden = witness.tell("hide-processes");
+        if hidden != "hidden" {
+            println!("not run: this system does not permit to hide processes");
+            assert!(std::env::var("CI").is_err(), "mounts are needed");
+            return;
+        }
+        let answer = witness.tell(&format!("stop {child}"));
+        assert!(answer.contains("1280"), "{tier}: {answer}");
+        assert!(witness.living().is_empty());
+    }
+}
+
+#[test]
+fn a_grace_may_be_longer_than_any_clock() {
+    for tier in tiers() {
+        let mut witness = Witness::with(&tier, &[("GRACE", "for ever")]);
+        let child = witness.number("spawn exec sleep 1000");
+        crate::witness::until_runs(child, "sleep");
+        witness.kill();
+        witness.until_only(&[]);
+    }
+    let child = spawn_owned::Owner::builder().no_ledger().build();
+    let child =
+        child.and_then(|owner| owner.spawn_owned(spawn_owned::Command::new("/bin/true"), "a test"));
+    let ended = child.expect("true").wait_timeout(std::time::Duration::MAX);
+    assert!(matches!(ended, Ok(Some(status)) if status.success()));
+}
+
+/// Names that a shell, or `env`, could take for an option or a variable.
+#[test]
+fn a_program_may_have_any_name() {
+    let folder = std::env::temp_dir().join(format!("owned-names-{}", std::process::id()));
+    std::fs::create_dir_all(folder.join("-d")).expect("a folder");
+    for name in ["-x", "-", "-a=b", "a=b", "--", "-d/p", "-d/a=b"] {
+        let path = folder.join(name);
+        std::fs::write(&path, "#!/bin/sh --\nexit 7\n").expect("a file");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(path, mode).expect("ours");
+    }
+    let folder = folder.to_str().expect("a plain path");
+    for tier in tiers() {
+        let path = format!("{folder}:/usr/bin:/bin");
+        let mut witness = Witness::with(&tier, &[("PATH", &path), ("FOLDER", folder)]);
+        for name in ["-x", "-", "-a=b", "a=b", "--", "-d/p", "-d/a=b"] {
+            let child = witness.number(&format!("program {name}"));
+            let answer = witness.tell(&format!("wait {child}"));
+            assert!(answer.contains("1792"), "{tier}, {name}: {answer}");
+        }
+    }
+    std::fs::remove_dir_all(folder).expect("ours");
+}
+
 #[test]
 fn what_cannot_run_is_an_error_and_leaves_nothing() {
     for tier in tiers() {

@@ -28,6 +28,9 @@ fn main() {
     if started_by_itself || helper == "own" {
         spawn_owned::init();
     }
+    if let Some(folder) = std::env::var_os("FOLDER") {
+        std::env::set_current_dir(folder).unwrap();
+    }
     install(&helper);
     let owner = Owner::global().unwrap();
     let mut held = Held::default();
@@ -55,7 +58,12 @@ fn install(helper: &str) {
     };
     let millis = |name: &str| {
         let text = std::env::var(name).ok()?;
-        Some(Duration::from_millis(text.parse().unwrap()))
+        let millis = text.parse().map(Duration::from_millis);
+        Some(if text == "for ever" {
+            Duration::MAX
+        } else {
+            millis.unwrap()
+        })
     };
     let builder = match std::env::var_os("LEDGER") {
         Some(path) => builder.ledger(path),
@@ -215,11 +223,36 @@ fn tell(owner: &Owner, order: &str, rest: &str) -> Result<String, Error> {
             )
         }
         "control-group" => format!("{:?}", owner.status()?.control_group),
+        "hide-processes" => hide_processes(),
         "sweep" => format!("{:?}", owner.sweep()?),
         "pid" => format!("{}", std::process::id()),
         "group" => format!("{}", std::os::unix::process::parent_id()),
         _ => die(order),
     })
+}
+
+/// Makes `/proc` an empty folder for this thread, where the system permits it.
+fn hide_processes() -> String {
+    let (proc, private) = (c"/proc".as_ptr(), libc::MS_REC | libc::MS_PRIVATE);
+    // SAFETY: plain calls with texts that live on, for this thread's own view of the files.
+    let done = unsafe {
+        libc::unshare(libc::CLONE_NEWNS) == 0
+            && libc::mount(
+                std::ptr::null(),
+                c"/".as_ptr(),
+                std::ptr::null(),
+                private,
+                std::ptr::null(),
+            ) == 0
+            && libc::mount(
+                c"none".as_ptr(),
+                proc,
+                c"tmpfs".as_ptr(),
+                0,
+                std::ptr::null(),
+            ) == 0
+    };
+    if done { "hidden" } else { "not permitted" }.to_owned()
 }
 
 /// Starts many children, or owners.

@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde_json::{Value, json};
 
 use super::state::{State, Who};
-use crate::process;
+use crate::{process, reap};
 
 /// The record's file in the task's folder.
 const FILE: &str = "task.json";
@@ -87,10 +87,9 @@ pub(crate) fn now() -> f64 {
     now.unwrap_or_default().as_secs_f64()
 }
 
-/// Seconds as a length of time: none that is negative, or longer than ten years.
+/// Seconds as a length of time: none that is negative, or longer than anybody means.
 pub(crate) fn length(seconds: f64) -> Duration {
-    const LONGEST: f64 = 10.0 * 366.0 * 86_400.0;
-    Duration::try_from_secs_f64(seconds.min(LONGEST)).unwrap_or_default()
+    Duration::try_from_secs_f64(seconds.min(reap::LONGEST.as_secs_f64())).unwrap_or_default()
 }
 
 impl Record {

@@ -29,7 +29,7 @@ impl Tree {
             group: Group::hold(main),
             marked: Marked {
                 token: token.to_owned(),
-                only: Some(1),
+                only: Some([1].into()),
                 except: std::collections::BTreeSet::new(),
             },
             own: i32::try_from(std::process::id()).unwrap_or(0),
