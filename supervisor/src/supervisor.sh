@@ -76,6 +76,8 @@ signal_strays() {
 		stray=${stray#/proc/} stray=${stray%/environ}
 		look "$stray" || continue
 		case $groups in *" $group:"*) continue ;; esac
+		# Since the list was made it may have ended, and its number be another's.
+		grep -qsF "$token." "/proc/$stray/environ" || continue
 		target=$stray
 		case $list in *" /proc/$group/"*) led=yes ;; *) led=no ;; esac
 		[ -d "/proc/$group" ] || led=yes

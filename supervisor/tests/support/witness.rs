@@ -99,7 +99,10 @@ impl Witness {
     /// Gives an order that is not answered.
     pub(crate) fn order(&mut self, order: &str) {
         let orders = self.orders.as_mut().expect("open");
-        writeln!(orders, "{order}").expect("an owner that reads");
+        if let Err(error) = writeln!(orders, "{order}") {
+            let ended = self.owner.wait();
+            panic!("{order}: the owner does not read ({error}): {ended:?}");
+        }
     }
 
     /// The owner's answer.
