@@ -62,7 +62,9 @@ def prepare(argv: Union[Text, Sequence[Text]], cwd: Optional[Text], env: Optiona
         raise FileNotFoundError(2, "No such folder to start in", os.fsdecode(folder))
     name = os.fsencode(words[0])
     path = _find(name, environment, folder)
-    found_again = b"/" not in name and all(map(os.path.isabs, environment.get(b"PATH", b"").split(b":")))
+    # A bare name that begins with `-` would be an option to the shell or to `env`.
+    bare = b"/" not in name and not name.startswith(b"-")
+    found_again = bare and all(map(os.path.isabs, environment.get(b"PATH", b"").split(b":")))
     return Program(path, name if found_again else path, [os.fsencode(word) for word in words[1:]], environment, folder)
 
 

@@ -15,6 +15,9 @@ from .reason import fault as reason_fault
 from .shared import Shared
 from .streams import Stream, Streams
 
+#: Nobody means to wait longer: ten years, in seconds. A shell cannot count to every number.
+_LONGEST = 10 * 366 * 86_400.0
+
 
 class Status(NamedTuple):
     """What an owner covers, and how well."""
@@ -43,8 +46,8 @@ class Owner:
     A program has one, whose methods are the functions of this package. Another is made where a part of a
     program has a life of its own: closed, it ends what it owns while the program goes on.
 
-    ``grace``: seconds between asking to end and killing; the supervisor counts in whole ones. ``idle``:
-    seconds that a supervisor stays when there is nothing to protect. ``ledger``: the file that records
+    ``grace``: seconds between asking to end and killing, ten years at most; the supervisor counts in whole ones.
+    ``idle``: seconds that a supervisor stays when there is nothing to protect. ``ledger``: the file that records
     starts and ends, None for none. ``shell``: the POSIX shell that runs launcher and supervisor.
     """
 
@@ -56,7 +59,7 @@ class Owner:
         ledger: Union[None, str, "os.PathLike[str]"] = default_path(),
         shell: str = "/bin/sh",
     ) -> None:
-        self._built = (grace, idle, None if ledger is None else Path(ledger), shell)
+        self._built = (min(grace, _LONGEST), idle, None if ledger is None else Path(ledger), shell)
         self._here: Optional[Shared] = None
 
     def _shared(self) -> Shared:

@@ -135,6 +135,26 @@ class Child(TestCase):
                 self.spawn(script)
         self.assertEqual(self.spawning.status().groups, [])
 
+    def test_a_program_may_have_any_name(self):
+        names = ["-x", "-", "-a=b", "a=b", "--", "-d/p", "-d/a=b"]
+        shells = filter(os.path.exists, ("/bin/dash", "/bin/bash", "/bin/busybox"))
+        with tempfile.TemporaryDirectory() as folder:
+            os.mkdir(f"{folder}/-d")
+            for name in names:
+                Path(folder, name).write_text("#!/bin/sh --\nexit 7\n")
+                Path(folder, name).chmod(0o755)
+            environment = {**self.environment, "PATH": f"{folder}:/usr/bin:/bin"}
+            for shell in shells:
+                with Owner(ledger=None, shell=shell) as owner:
+                    for name in names:
+                        with self.subTest(name, shell=shell), owner.spawn_owned([name], cwd=folder, env=environment) as child:
+                            self.assertEqual(child.wait(), 7)
+
+    def test_a_grace_may_be_longer_than_any_clock(self):
+        for grace in (1e30, float("inf")):
+            with Owner(grace=grace, ledger=None) as owner:
+                self.assertEqual(owner.spawn_owned(["true"], env=self.environment).wait(), 0)
+
     def test_waiting(self):
         child = self.spawn("sh", "-c", "read line; exit 3", stdin=PIPE)
         self.assertEqual((child.poll(), child.pgid), (None, os.getpgid(child.pid)))

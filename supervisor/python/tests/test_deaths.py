@@ -122,7 +122,7 @@ class Moments(TestCase):
         return child
 
     def test_kills_at_random_moments_leave_nothing(self):
-        moments, rounds = random.Random(7), 1000 if ALL else 100
+        moments, rounds = random.Random(7), 1000 if ALL else 40
         for number in range(rounds):
             micros = moments.randrange(6_000 if number % 2 else 60_000)
             self.owner_for(micros, self.owned)
@@ -130,13 +130,14 @@ class Moments(TestCase):
         print(f"{rounds} kills of a Python owner, 0 survivors")
 
     def test_the_control_loses(self):
-        moments, lost = random.Random(7), 0
-        for _ in range(20):
+        moments, lost, rounds = random.Random(7), 0, 20 if ALL else 10
+        for _ in range(rounds):
             self.owner_for(moments.randrange(30_000), self.registered_late)
             end = time.monotonic() + 3
             while self.living() and time.monotonic() < end:
                 time.sleep(0.01)
             lost += bool(self.living())
             self._end_all()
-        print(f"registered after its start: {lost} of 20 kills left a child")
-        self.assertGreater(lost, 0)
+        print(f"registered after its start: {lost} of {rounds} kills left a child")
+        # Most of them: so that none lost in the test above says something.
+        self.assertGreater(lost * 2, rounds)
