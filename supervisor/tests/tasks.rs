@@ -6,6 +6,7 @@ mod deaths;
 mod doctor;
 mod lifecycle;
 mod notices;
+mod oddities;
 mod output;
 mod soak;
 mod terminals;

@@ -4,6 +4,8 @@
 mod attach;
 #[path = "owned/doctor.rs"]
 mod doctor;
+#[path = "owned/environment.rs"]
+mod environment;
 #[path = "owned/help.rs"]
 mod help;
 #[path = "owned/orders.rs"]
@@ -35,7 +37,8 @@ struct Arguments {
 }
 
 const AFTER: &str = "Exit status: the command's own; 128 and the number of the signal that ended it; \
-    75 if it still runs after `--background-after` or a wait's `--timeout`; 125 if `owned` itself failed; \
+    75 if it still runs after `--background-after` or a wait's `--timeout`; 125 if `owned` itself failed, \
+    was asked what makes no sense, or could not write its answer; \
     126 or 127 if the command could not be run or found.";
 
 #[derive(Subcommand)]
@@ -61,7 +64,11 @@ enum Order {
 
 fn main() -> ExitCode {
     spawn_owned::init();
-    let done = match Arguments::parse().order {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(help) => return explain(&help),
+    };
+    let done = match arguments.order {
         Order::Run(order) => order.run(),
         Order::Supervise(order) => order.serve(),
         Order::Tasks(order) => tasks::obey(order),
@@ -71,12 +78,20 @@ fn main() -> ExitCode {
         Order::Man => Ok(help::manual(Arguments::command())),
     };
     match done {
-        Ok(status) => ExitCode::from(status),
+        Ok(status) => ExitCode::from(show::settled(status)),
         Err(error) => {
             show::complain(&error.to_string());
             ExitCode::from(status(&error))
         }
     }
+}
+
+/// Shows the help that was asked for, or what is wrong with the words: then with the status that no
+/// command is likely to have.
+fn explain(help: &clap::Error) -> ExitCode {
+    // Whoever cannot be told knows it by the status.
+    let _ = help.print();
+    ExitCode::from(if help.use_stderr() { 125 } else { 0 })
 }
 
 /// The status of an order that failed.

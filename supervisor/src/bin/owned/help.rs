@@ -4,11 +4,14 @@ use std::io::Write as _;
 
 pub(crate) use clap_complete::Shell;
 
+use crate::show;
+
 /// Prints completions for a shell.
 pub(crate) fn completions(shell: Shell, command: &mut clap::Command) -> u8 {
     let mut text = Vec::new();
     clap_complete::generate(shell, command, "owned", &mut text);
-    print(&text)
+    show::write(&text);
+    0
 }
 
 /// Prints the manual page, with a part for each subcommand.
@@ -31,11 +34,6 @@ pub(crate) fn manual(mut command: clap::Command) -> u8 {
     if written.is_err() {
         return 125;
     }
-    print(&text)
-}
-
-fn print(text: &[u8]) -> u8 {
-    // A reader that is gone wants no more.
-    let _ = std::io::stdout().lock().write_all(text);
+    show::write(&text);
     0
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use spawn_owned::foreground::{self, Caller};
 use spawn_owned::{Command, Error};
 
-use crate::{show, tasks, time};
+use crate::{environment, show, tasks, time};
 
 #[derive(Args)]
 pub(crate) struct Run {
@@ -54,11 +54,7 @@ fn caller(owner: Option<u32>) -> Result<Caller, String> {
     if let Some(owner) = owner {
         return Ok(Caller::Process(owner));
     }
-    let Ok(text) = std::env::var("OWNED_OWNER") else {
-        return Ok(Caller::Parent);
-    };
-    let parsed = text
-        .split_once(':')
-        .and_then(|(pid, start)| Some(Caller::Started(pid.parse().ok()?, start.parse().ok()?)));
-    parsed.ok_or_else(|| format!("OWNED_OWNER is `{text}`: it must be PID:START"))
+    environment::owner().map_or(Ok(Caller::Parent), |named| {
+        named.map(|(pid, start)| Caller::Started(pid, start))
+    })
 }

@@ -1,6 +1,7 @@
 //! What people and programs see of tasks.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::{ErrorKind, IsTerminal as _, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
@@ -11,10 +12,33 @@ use crate::{tasks, time};
 
 pub(crate) use crate::screen::screen;
 
-/// Writes to standard output; a reader that is gone wants no more.
+/// Whether something could not be written to standard output, and is lost.
+static LOST: AtomicBool = AtomicBool::new(false);
+
+/// Writes a text to standard output.
 pub(crate) fn print(text: &str) {
+    write(text.as_bytes());
+}
+
+/// Writes to standard output; false if no more can be written. A reader that is gone wants no more;
+/// anything else that is in the way is said, and remembered for the status.
+pub(crate) fn write(bytes: &[u8]) -> bool {
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    let Err(error) = out.write_all(bytes).and_then(|()| out.flush()) else {
+        return true;
+    };
+    if error.kind() != ErrorKind::BrokenPipe && !LOST.swap(true, Ordering::Relaxed) {
+        complain(&format!("cannot write to standard output: {error}"));
+    }
+    false
+}
+
+/// The status of an order that was done: not that of a success if its answer is lost.
+pub(crate) fn settled(status: u8) -> u8 {
+    if status == 0 && LOST.load(Ordering::Relaxed) {
+        return 125;
+    }
+    status
 }
 
 /// Says something to people.

@@ -1,7 +1,7 @@
 //! The subcommands that start tasks and ask of them.
 
 use std::ffi::OsString;
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use spawn_owned::tasks::{Followed, Record, Start, State, Store, Who};
 use spawn_owned::{Command, Error};
 
 use crate::orders::{Logs, Order, Starting, Waiting};
-use crate::{attach, show, time};
+use crate::{attach, environment, show, time};
 
 /// The status of a wait, or of a foreground run, whose task still runs.
 const STILL_RUNS: u8 = 75;
@@ -69,8 +69,8 @@ pub(crate) fn obey(order: Order) -> Result<u8, Error> {
         Order::Attach { task } => attach::attach(&store, &store.find(&task)?),
         Order::Adopt { name, owner, json } => adopt(&store, &name, owner, json),
         Order::Forget { tasks } => {
-            for task in tasks {
-                store.remove(&store.find(&task)?)?;
+            for id in found(&store, &tasks)? {
+                store.remove(&store.find(&id)?)?;
             }
             Ok(0)
         }
@@ -89,24 +89,27 @@ fn owner(owner: Option<i32>) -> Result<(Who, bool), Error> {
             .map(|who| (who, true))
             .ok_or_else(|| gone(format!("there is no process {pid}")));
     }
-    if let Ok(text) = std::env::var("OWNED_OWNER") {
-        let who = text.split_once(':').and_then(|(pid, start)| {
-            Some(Who {
-                pid: pid.parse().ok()?,
-                start: start.parse().ok()?,
-            })
-        });
-        let who = who.filter(|who| who.lives());
-        let fault =
-            format!("OWNED_OWNER is `{text}`: it must be PID:START of a process that lives");
-        return who.map(|who| (who, true)).ok_or_else(|| gone(fault));
+    if let Some(named) = environment::owner() {
+        let (pid, start) = named.map_err(gone)?;
+        let pid = i32::try_from(pid).unwrap_or(0);
+        let who = Some(Who { pid, start }).filter(|who| who.lives());
+        let fault = || gone(format!("OWNED_OWNER is `{pid}:{start}`: it has ended"));
+        return who.map(|who| (who, true)).ok_or_else(fault);
     }
     let caller = Who::caller().map(|who| (who, false));
     caller.ok_or_else(|| gone("whoever called has ended".to_owned()))
 }
 
+/// Their ids, each once.
 fn found(store: &Store, tasks: &[String]) -> Result<Vec<String>, Error> {
-    tasks.iter().map(|task| Ok(store.find(task)?.id)).collect()
+    let mut ids = Vec::new();
+    for task in tasks {
+        let id = store.find(task)?.id;
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    Ok(ids)
 }
 
 fn all_of(store: &Store, pid: Option<i32>) -> Result<Vec<String>, Error> {
@@ -172,18 +175,6 @@ fn input(text: Option<OsString>, raw: bool) -> Result<Vec<u8>, Error> {
     }
 }
 
-/// The limit for all, if nobody says otherwise.
-pub(crate) fn usual_limit() -> Result<Option<Duration>, Error> {
-    let Ok(text) = std::env::var("OWNED_TIMEOUT") else {
-        return Ok(None);
-    };
-    let limit = time::length(&text).map_err(|fault| Error::Task {
-        task: "OWNED_TIMEOUT".to_owned(),
-        fault,
-    })?;
-    Ok(Some(limit))
-}
-
 impl Starting {
     fn start(self, store: &Store) -> Result<u8, Error> {
         let mut words = self.command.into_iter();
@@ -194,7 +185,7 @@ impl Starting {
             .log_limit(self.log_limit);
         if let Some(limit) = self
             .timeout
-            .map_or_else(usual_limit, |limit| Ok(Some(limit)))?
+            .map_or_else(environment::limit, |limit| Ok(Some(limit)))?
         {
             start = start.limit(limit);
         }
@@ -258,21 +249,15 @@ impl Logs {
         };
         loop {
             match follow.next(limit)? {
-                Followed::Output(chunk) if self.json => {
-                    let text = String::from_utf8_lossy(&chunk.bytes);
-                    show::print(&format!(
-                        "{}\n",
-                        json!({"offset": chunk.offset, "text": text})
-                    ));
-                }
                 Followed::Output(chunk) => {
-                    let mut out = std::io::stdout().lock();
-                    if out
-                        .write_all(&chunk.bytes)
-                        .and_then(|()| out.flush())
-                        .is_err()
-                    {
-                        // Nobody reads on.
+                    let read_on = if self.json {
+                        let text = String::from_utf8_lossy(&chunk.bytes);
+                        let line = json!({"offset": chunk.offset, "text": text});
+                        show::write(format!("{line}\n").as_bytes())
+                    } else {
+                        show::write(&chunk.bytes)
+                    };
+                    if !read_on {
                         return Ok(0);
                     }
                 }
@@ -304,8 +289,7 @@ fn last_lines(store: &Store, record: &Record, lines: usize) -> Result<u64, Error
 
 impl Waiting {
     fn wait(&self, store: &Store) -> Result<u8, Error> {
-        let mut ids = found(store, &self.tasks)?;
-        ids.dedup();
+        let ids = found(store, &self.tasks)?;
         let single = ids.len() == 1;
         let count = ids.len();
         let mut ended: Vec<Record> = Vec::new();
@@ -362,7 +346,7 @@ pub(crate) fn run(
 ) -> Result<u8, Error> {
     let store = Store::open()?;
     let mut start = Start::new(command).grace(grace);
-    if let Some(limit) = usual_limit()? {
+    if let Some(limit) = environment::limit()? {
         start = start.limit(limit);
     }
     let tied = store.start_tied(&start, owner(who)?.0)?;
@@ -379,9 +363,8 @@ pub(crate) fn run(
         }
         match follow.next(Some(left))? {
             Followed::Output(chunk) => {
-                let mut out = std::io::stdout().lock();
                 // The command goes on, as it does where nobody reads a log.
-                let _ = out.write_all(&chunk.bytes).and_then(|()| out.flush());
+                show::write(&chunk.bytes);
             }
             Followed::Ended(record) => {
                 store.take_notice(&id, "the run");

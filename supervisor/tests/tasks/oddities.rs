@@ -1,0 +1,117 @@
+//! What is said to `owned` that makes little sense, and readers that do not read.
+
+use std::ffi::OsStr;
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::ffi::OsStrExt as _;
+use std::process::Stdio;
+
+use super::Home;
+use crate::witness::until;
+
+#[test]
+fn what_makes_no_sense_has_a_status_of_its_own() {
+    let home = Home::new("sense");
+    for words in [
+        &["nonsense"][..],
+        &[],
+        &["run"],
+        &["run", "--grace=-5", "--", "true"],
+        &["run", "--owner", "0", "--", "true"],
+        &["run", "--owner", "4294967295", "--", "true"],
+        &["start", "--timeout", "soon", "--", "true"],
+        &["stop", ""],
+        &["wait", "../tasks"],
+    ] {
+        assert_eq!(home.say(words).1, 125, "{words:?}");
+    }
+    assert_eq!(home.say(&["run", "--", ""]).1, 127);
+    assert_eq!(home.say(&["--help"]).1, 0);
+}
+
+#[test]
+fn a_variable_that_is_no_text_is_not_passed_over() {
+    let home = Home::new("variables");
+    let texts: [&[u8]; 4] = [b"\xff", b"", b"1", b"99999999999:1"];
+    for (name, words) in [
+        ("OWNED_OWNER", &["run", "--", "true"][..]),
+        ("OWNED_OWNER", &["start", "--", "true"]),
+        ("OWNED_TIMEOUT", &["start", "--", "true"]),
+    ] {
+        // `1` and more are lengths of time.
+        let count = if name == "OWNED_TIMEOUT" { 2 } else { 4 };
+        for text in texts.iter().take(count) {
+            let output = home
+                .command(words)
+                .env(name, OsStr::from_bytes(text))
+                .output();
+            let output = output.expect("owned");
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(125), "{name}={text:?}: {said}");
+            assert!(said.contains(name), "{said}");
+        }
+    }
+    home.nothing_is_left();
+}
+
+#[test]
+fn a_grace_of_any_length() {
+    let home = Home::new("grace");
+    for grace in ["1e17", "1e19"] {
+        let words = [
+            "run",
+            "--grace",
+            grace,
+            "--",
+            "sh",
+            "-c",
+            "setsid sleep 1000 & exit 4",
+        ];
+        assert_eq!(home.say(&words).1, 4, "{grace}");
+        let id = home.start_with(&["--grace", grace], "exec sleep 1000");
+        assert_eq!(home.say(&["stop", &id]).1, 0);
+    }
+    home.nothing_is_left();
+}
+
+#[test]
+fn a_reader_that_is_gone_wants_no_more() {
+    let home = Home::new("readers");
+    let id = home.start("while :; do echo x; sleep 0.05; done");
+    for words in [&["logs", "-f", &id][..], &["logs", "-f", "--json", &id]] {
+        let mut logs = home
+            .command(words)
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("owned");
+        let mut lines = BufReader::new(logs.stdout.take().expect("a pipe")).lines();
+        assert!(lines.next().is_some());
+        drop(lines);
+        let mut ended = || logs.try_wait().expect("a child").is_some();
+        until("it ends although the task runs", &mut ended);
+    }
+    home.say(&["stop", &id]);
+    home.nothing_is_left();
+}
+
+#[test]
+fn an_answer_that_cannot_be_written_is_no_success() {
+    let home = Home::new("full");
+    for words in [&["list"][..], &["man"], &["completions", "bash"]] {
+        let full = std::fs::File::options().write(true).open("/dev/full");
+        let output = home.command(words).stdout(full.expect("a device")).output();
+        let output = output.expect("owned");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(125), "{words:?}: {said}");
+        assert!(said.contains("standard output"), "{said}");
+    }
+}
+
+#[test]
+fn a_task_that_is_named_twice_is_one() {
+    let home = Home::new("twice");
+    let (one, other) = (home.start("exit 3"), home.start("exit 0"));
+    let (said, status) = home.say(&["wait", &one, &other, &one]);
+    assert_eq!((said.lines().count(), status), (2, 1), "{said}");
+    assert_eq!(home.say(&["stop", &one, &one]).0.lines().count(), 1);
+    assert_eq!(home.say(&["forget", &one, &one]).1, 0);
+}
