@@ -46,10 +46,16 @@ impl Home {
 
     /// `owned` with these arguments.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let (variable, value) = self.mark.split_once('=').expect("made so");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_owned"));
+        let mut command = self.command_of(env!("CARGO_BIN_EXE_owned"));
+        command.args(arguments);
         command
-            .args(arguments)
+    }
+
+    /// Another program, in the same surroundings.
+    pub(crate) fn command_of(&self, program: &str) -> Command {
+        let (variable, value) = self.mark.split_once('=').expect("made so");
+        let mut command = Command::new(program);
+        command
             .env(variable, value)
             .env("XDG_STATE_HOME", &self.folder)
             .env_remove("SPAWN_OWNED")

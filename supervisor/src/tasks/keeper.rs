@@ -280,6 +280,7 @@ impl Keeper {
     fn finish(mut self) {
         self.record.left.clear();
         self.write();
+        Record::give_back(&self.folder);
         self.listener = None;
         let _ = std::fs::remove_file(self.folder.join(super::wire::SOCKET));
         self.guard.release();

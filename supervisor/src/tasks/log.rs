@@ -50,9 +50,21 @@ impl Writer {
         if let Err(error) = written {
             // The next file begins where the next bytes do, so that no offset is wrong.
             self.file = None;
+            self.drop_empty();
             self.fault = Some(format!("its log cannot be written: {error}"));
         }
         self.end += bytes.len() as u64;
+    }
+
+    /// Removes the last file if nothing is in it: a disk stays full for long, and there would be one for
+    /// each piece that it did not take.
+    fn drop_empty(&mut self) {
+        let Some(last) = self.parts.back().map(|start| path(&self.folder, *start)) else {
+            return;
+        };
+        if last.metadata().is_ok_and(|data| data.len() == 0) && fs::remove_file(last).is_ok() {
+            self.parts.pop_back();
+        }
     }
 
     /// The file for the next bytes.

@@ -16,6 +16,8 @@ use crate::{process, reap};
 
 /// The record's file in the task's folder.
 const FILE: &str = "task.json";
+/// Room for the record of the end.
+const RESERVE: &str = "reserve";
 
 /// What is known of a task.
 #[derive(Clone, Debug)]
@@ -184,7 +186,7 @@ impl Record {
         } else if self.keeper.is_none() {
             "its starter ended before the command was started"
         } else {
-            "its keeper was killed"
+            "its keeper was killed, or could not write how it ended"
         };
         self.state = State::Lost;
         self.why = Some(why.to_owned());
@@ -197,8 +199,29 @@ impl Record {
             .collect();
     }
 
+    /// Sets room aside, so that how it ended can be written on a disk that is full by then.
+    pub(crate) fn reserve(&self, folder: &Path) -> io::Result<()> {
+        let room = 4096 + 2 * self.value().to_string().len();
+        fs::write(folder.join(RESERVE), vec![b'\n'; room])
+    }
+
+    /// Gives the room back.
+    pub(crate) fn give_back(folder: &Path) {
+        // Not there any more where it was needed.
+        let _ = fs::remove_file(folder.join(RESERVE));
+    }
+
     /// Writes the record as a whole: a reader sees the one before or this one, never a part.
     pub(crate) fn write(&self, folder: &Path) -> io::Result<()> {
+        let written = self.write_whole(folder);
+        if written.is_err() && self.state.is_final() {
+            Self::give_back(folder);
+            return self.write_whole(folder);
+        }
+        written
+    }
+
+    fn write_whole(&self, folder: &Path) -> io::Result<()> {
         let new = folder.join("task.json.new");
         write_private(&new, &self.value())?;
         fs::rename(new, folder.join(FILE))
@@ -331,6 +354,6 @@ mod tests {
             (read.state, read.status, read.signal),
             (State::Lost, None, None)
         );
-        assert_eq!(read.why.as_deref(), Some("its keeper was killed"));
+        assert!(read.why.is_some_and(|why| why.starts_with("its keeper was killed")));
     }
 }

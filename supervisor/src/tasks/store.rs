@@ -1,7 +1,7 @@
 //! The state folder: one folder for each task, readable by its user alone, with `cat`, `jq` and `ls`.
 //!
 //! `task.json` is the record, `output.*` the log, `control` the keeper's socket, `notice.json` who has
-//! taken the notice of the end.
+//! taken the notice of the end, `reserve` room for the record of the end on a full disk.
 
 use std::fs;
 use std::io;
@@ -17,6 +17,8 @@ use crate::{cookie, ledger};
 const KEPT: usize = 512;
 /// Ended tasks are forgotten after so many seconds: seven days.
 const KEPT_FOR: f64 = 7.0 * 86_400.0;
+/// What a killed process left half made, or half removed, is removed after so many seconds.
+const HALF_FOR: f64 = 3600.0;
 /// An id may be shortened to so many digits.
 const SHORTEST: usize = 4;
 
@@ -97,10 +99,10 @@ impl Store {
             id.get(..8).unwrap_or(&id).clone_into(&mut record.id);
             let new = self.folder.join(format!(".new.{id}"));
             let made = fs::DirBuilder::new().mode(0o700).create(&new);
-            made.and_then(|()| record.write(&new))
-                .map_err(self.failed(&record.id))?;
+            let made = made.and_then(|()| record.write(&new));
+            let made = made.and_then(|()| record.reserve(&new));
             let folder = self.folder(&record.id);
-            match fs::rename(&new, &folder) {
+            match made.and_then(|()| fs::rename(&new, &folder)) {
                 Ok(()) => return Ok(folder),
                 Err(error) => {
                     let _ = fs::remove_dir_all(&new);
@@ -178,8 +180,35 @@ impl Store {
         }
     }
 
+    /// Removes what was being made, or removed, by a process that was killed meanwhile.
+    fn clean_up(&self) {
+        for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let half =
+                [".new.", ".old."].map(|half| name.as_encoded_bytes().starts_with(half.as_bytes()));
+            let old = || {
+                Some(
+                    entry
+                        .metadata()
+                        .ok()?
+                        .modified()
+                        .ok()?
+                        .elapsed()
+                        .ok()?
+                        .as_secs_f64()
+                        > HALF_FOR,
+                )
+            };
+            if half.contains(&true) && old() == Some(true) {
+                // Another process may do the same.
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
+    }
+
     /// Forgets what ended long ago, and the oldest of too many. Never what runs.
     pub(crate) fn prune(&self) {
+        self.clean_up();
         let Ok(all) = self.list() else { return };
         let over: Vec<&Record> = all
             .iter()

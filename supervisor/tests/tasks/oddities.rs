@@ -115,3 +115,39 @@ fn a_task_that_is_named_twice_is_one() {
     assert_eq!(home.say(&["stop", &one, &one]).0.lines().count(), 1);
     assert_eq!(home.say(&["forget", &one, &one]).1, 0);
 }
+
+/// A disk that is full before the task has ended takes none of its output, and still how it ended.
+#[test]
+fn a_full_disk() {
+    let home = Home::new("disk");
+    let text =
+        "mount -t tmpfs -o size=256k none \"$XDG_STATE_HOME\" || exit 9; cd \"$XDG_STATE_HOME\"
+        id=$($OWNED start --owner $$ -- sh -c 'head -c 1000000 /dev/zero; \
+            for line in $(seq 100); do echo $line; done; exit 4')
+        $OWNED wait $id; echo $?
+        $OWNED start -- true; echo $?
+        ls -A spawn-owned/tasks spawn-owned/tasks/$id | grep -c -e ^.new -e ^output";
+    let owned = env!("CARGO_BIN_EXE_owned");
+    let mounts = [&["--mount"][..], &["--user", "--map-root-user", "--mount"]];
+    for way in mounts {
+        let mut command = home.command_of("unshare");
+        command
+            .args(way)
+            .args(["sh", "-c", text])
+            .env("OWNED", owned);
+        let output = command.output().expect("unshare");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        if said.is_empty() {
+            continue;
+        }
+        let lines: Vec<&str> = said.lines().collect();
+        assert!(lines[0].contains("failed with status 4"), "{said}");
+        assert_eq!(lines[1..3], ["4", "125"], "{said}");
+        let files: usize = lines[3].parse().expect("a number");
+        assert!(files < 6, "{said}");
+        home.nothing_is_left();
+        return;
+    }
+    println!("not run: this system does not permit mounts (unshare)");
+    assert!(std::env::var("CI").is_err(), "unshare --mount is needed");
+}
