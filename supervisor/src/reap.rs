@@ -108,6 +108,10 @@ pub(crate) fn end(plan: &Plan<'_>) -> Outcome {
         for group in plan.groups {
             ask(|signal| group.signal(signal));
         }
+        if !plan.groups.is_empty() {
+            // Who was asked runs first: it wakes on this processor, which a look at all processes keeps.
+            let _ = sys::poll_one(None, Some(Duration::from_millis(1)));
+        }
         for stray in &look(plan).strays {
             ask(|signal| stray.signal(signal));
         }
