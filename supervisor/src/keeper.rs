@@ -140,6 +140,10 @@ impl Keeper {
                     how.code()
                         .unwrap_or_else(|| 128 + how.signal().unwrap_or(0)),
                 );
+                // Most commands leave nothing, which is seen at once.
+                if self.adopts && sys::childless() {
+                    break;
+                }
                 // The command is over: so is what it left. In a thread, as the ended must be reaped.
                 std::thread::scope(|scope| {
                     let end = scope.spawn(|| self.end());
