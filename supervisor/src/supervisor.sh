@@ -68,6 +68,14 @@ find_strays() {
 	[ -n "$strays" ]
 }
 
+# Whether process $1 carries the token: without another program, in less time than a fork may live.
+carries() {
+	while IFS= read -r part || [ -n "$part" ]; do
+		case $part in *"$token."*) return 0 ;; esac
+	done <"/proc/$1/environ"
+	return 1
+} 2>/dev/null
+
 # Sends the signals $1 to every stray outside the groups: to its own group as a whole if its leader is
 # one too or is gone, since a chain of forks is faster than any list.
 signal_strays() {
@@ -77,7 +85,7 @@ signal_strays() {
 		look "$stray" || continue
 		case $groups in *" $group:"*) continue ;; esac
 		# Since the list was made it may have ended, and its number be another's.
-		grep -qsF "$token." "/proc/$stray/environ" || continue
+		carries "$stray" || continue
 		target=$stray
 		case $list in *" /proc/$group/"*) led=yes ;; *) led=no ;; esac
 		[ -d "/proc/$group" ] || led=yes

@@ -63,6 +63,7 @@ mod start;
 mod state;
 mod store;
 mod tied;
+mod usage;
 mod watching;
 mod wire;
 
@@ -78,7 +79,7 @@ use crate::link::Tier;
 use crate::owner::Owner;
 use crate::sys::{self, Pid};
 
-pub use self::ask::{Follow, Followed, Usage};
+pub use self::ask::{Follow, Followed};
 pub use self::attach::terminal_size;
 pub(crate) use self::keeper::{begin, keep};
 pub use self::log::Chunk;
@@ -88,6 +89,7 @@ pub use self::start::Start;
 pub use self::state::{State, Who};
 pub use self::store::Store;
 pub use self::tied::Tied;
+pub use self::usage::Usage;
 
 /// The tasks of one owner.
 ///

@@ -123,13 +123,13 @@ fn what_is_wrong_is_said_to_people() {
         (
             Stdio::null(),
             vec!["--mark", "short"],
-            2,
+            125,
             "8 to 64 letters and digits",
         ),
         (
             Stdio::null(),
             vec!["--grace", "soon"],
-            2,
+            125,
             "no length of time",
         ),
     ];

@@ -23,18 +23,6 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// A keeper that cannot be reached yet is asked again after this.
 const AGAIN: Duration = Duration::from_millis(20);
 
-/// What a task uses.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct Usage {
-    /// How many processes it has.
-    pub processes: usize,
-    /// Their memory in bytes: the sum of their resident sets, where what is shared counts for each.
-    pub memory: u64,
-    /// Their time on processors, in seconds.
-    pub cpu: f64,
-}
-
 /// What came next of a task's output.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -125,6 +113,7 @@ impl Store {
         loop {
             if let Ok(line) = Line::connect(&self.folder(id)) {
                 line.say(&json!({"do": "stop", "grace": grace})).ok()?;
+                self.continue_keeper(id);
                 return Some(line);
             }
             let record = Record::read(&self.folder(id)).ok()?;
@@ -136,6 +125,16 @@ impl Store {
         }
     }
 
+    /// A keeper that somebody stopped hears nothing until it goes on.
+    fn continue_keeper(&self, id: &str) {
+        let keeper = Record::read(&self.folder(id)).ok();
+        let keeper = keeper.and_then(|record| record.keeper.filter(|keeper| keeper.lives()));
+        if let Some(keeper) = keeper.and_then(Who::identity) {
+            // One that has ended since shows in its record.
+            let _ = sys::signal_process(keeper.pid, libc::SIGCONT);
+        }
+    }
+
     fn stopped(&self, id: &str, line: Option<Line>, grace: Option<f64>) -> Result<Record, Error> {
         let read = || Record::read(&self.folder(id)).map_err(self.failed(id));
         let record = read()?;
@@ -144,10 +143,17 @@ impl Store {
         if let Some(mut line) = line {
             let end = Instant::now() + grace * 2 + PATIENCE;
             // Other words come before it; the end of the line means that nothing is left.
-            while let Some(said) = line.hear(Some(end)).map_err(self.failed(id))? {
-                if said["event"] == "stopped" {
-                    left = pids(&said["left"]);
-                    break;
+            loop {
+                match line.hear(Some(end)) {
+                    Ok(Some(said)) if said["event"] == "stopped" => {
+                        left = pids(&said["left"]);
+                        break;
+                    }
+                    Ok(Some(_)) => {}
+                    Ok(None) => break,
+                    // Told below, with its record.
+                    Err(error) if error.kind() == io::ErrorKind::TimedOut => break,
+                    Err(error) => return Err(self.failed(id)(error)),
                 }
             }
         }
@@ -364,33 +370,5 @@ impl Follow {
             Err(error) => return Err(self.store.failed(&self.id)(error)),
         }
         Ok(())
-    }
-}
-
-impl Record {
-    /// What the task uses now; nothing once it has ended.
-    pub fn usage(&self) -> Usage {
-        let mut usage = Usage::default();
-        let Some(keeper) = self
-            .keeper
-            .filter(|keeper| self.is_kept() && keeper.pid > 1)
-        else {
-            return usage;
-        };
-        for pid in process::below(keeper.pid, &[]) {
-            // The keeper's own supervisor.
-            if process::command_line(pid)
-                .first()
-                .is_some_and(|name| name == crate::link::NATIVE)
-            {
-                continue;
-            }
-            if let Some((memory, cpu)) = process::usage(pid) {
-                usage.processes += 1;
-                usage.memory += memory;
-                usage.cpu += cpu;
-            }
-        }
-        usage
     }
 }

@@ -354,6 +354,9 @@ mod tests {
             (read.state, read.status, read.signal),
             (State::Lost, None, None)
         );
-        assert!(read.why.is_some_and(|why| why.starts_with("its keeper was killed")));
+        assert!(
+            read.why
+                .is_some_and(|why| why.starts_with("its keeper was killed"))
+        );
     }
 }

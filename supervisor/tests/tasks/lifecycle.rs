@@ -102,7 +102,7 @@ fn what_cannot_run_is_an_error_at_the_start() {
             "true"
         ])
         .1,
-        2
+        125
     );
     home.nothing_is_left();
 }

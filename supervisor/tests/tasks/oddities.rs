@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::process::Stdio;
 
 use super::Home;
-use crate::witness::until;
+use crate::witness::{kill, until};
 
 #[test]
 fn what_makes_no_sense_has_a_status_of_its_own() {
@@ -114,6 +114,16 @@ fn a_task_that_is_named_twice_is_one() {
     assert_eq!((said.lines().count(), status), (2, 1), "{said}");
     assert_eq!(home.say(&["stop", &one, &one]).0.lines().count(), 1);
     assert_eq!(home.say(&["forget", &one, &one]).1, 0);
+}
+
+#[test]
+fn a_keeper_that_was_stopped_is_continued_to_stop_its_task() {
+    let home = Home::new("stopped");
+    let id = home.start("exec sleep 1000");
+    kill(home.pid(&id, "keeper"), libc::SIGSTOP);
+    let (said, status) = home.say(&["stop", &id]);
+    assert!(status == 0 && said.contains("cancelled"), "{said}");
+    home.nothing_is_left();
 }
 
 /// A disk that is full before the task has ended takes none of its output, and still how it ended.

@@ -1,0 +1,44 @@
+//! What a task uses: processes, memory, time.
+
+use super::record::Record;
+use crate::process;
+
+/// What a task uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Usage {
+    /// How many processes it has.
+    pub processes: usize,
+    /// Their memory in bytes: the sum of their resident sets, where what is shared counts for each.
+    pub memory: u64,
+    /// Their time on processors, in seconds.
+    pub cpu: f64,
+}
+
+impl Record {
+    /// What the task uses now; nothing once it has ended.
+    pub fn usage(&self) -> Usage {
+        let mut usage = Usage::default();
+        let Some(keeper) = self
+            .keeper
+            .filter(|keeper| self.is_kept() && keeper.pid > 1)
+        else {
+            return usage;
+        };
+        for pid in process::below(keeper.pid, &[]) {
+            // The keeper's own supervisor.
+            if process::command_line(pid)
+                .first()
+                .is_some_and(|name| name == crate::link::NATIVE)
+            {
+                continue;
+            }
+            if let Some((memory, cpu)) = process::usage(pid) {
+                usage.processes += 1;
+                usage.memory += memory;
+                usage.cpu += cpu;
+            }
+        }
+        usage
+    }
+}
