@@ -149,6 +149,11 @@ impl Walk<'_> {
                 );
             }
             Kind::Binary {
+                op: Op::Equal | Op::Unequal,
+                left,
+                right,
+            } => self.sides([*left, *right], plain),
+            Kind::Binary {
                 op: Op::Other,
                 right,
                 ..
@@ -157,6 +162,27 @@ impl Walk<'_> {
                 self.modifier(id, *right, plain);
             }
             kind => self.all(&kind.children(), plain),
+        }
+    }
+
+    /// Both sides of a comparison.
+    fn sides(&mut self, sides: [Id; 2], place: Place) {
+        for side in sides {
+            self.compared(side, place);
+        }
+    }
+
+    /// A side of a comparison. A dictionary that is written there gives nobody options.
+    fn compared(&mut self, id: Id, place: Place) {
+        let Kind::Dict(entries) = &self.file.node(id).kind else {
+            self.visit(id, place);
+            return;
+        };
+        if !std::mem::replace(&mut self.seen[id.0 as usize], true) {
+            for (key, value) in entries {
+                self.all(key.as_slice(), place);
+                self.compared(*value, place);
+            }
         }
     }
 
