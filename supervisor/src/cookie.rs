@@ -47,6 +47,15 @@ pub(crate) struct Marked {
 }
 
 impl Marked {
+    /// Everything of one owner.
+    pub(crate) fn of(token: &str) -> Self {
+        Self {
+            token: token.to_owned(),
+            only: None,
+            except: BTreeSet::new(),
+        }
+    }
+
     /// Whether an environment, entries ended by NUL, carries the mark.
     pub(crate) fn carried(&self, environment: &[u8]) -> bool {
         let prefix = format!("{VARIABLE}=");

@@ -181,7 +181,7 @@ pub fn orphans(store: &Store) -> Result<Vec<Orphan>, Error> {
 
 /// The processes of this user, but this one and those above it.
 fn own_processes() -> Vec<Who> {
-    let own = i32::try_from(std::process::id()).unwrap_or(0);
+    let own = sys::own_pid();
     let user = process::user(own);
     let mut above: BTreeSet<i32> = process::ancestors(own)
         .into_iter()

@@ -220,7 +220,7 @@ impl Front {
     fn without_keeper(&self, group: Option<&Group>) -> u8 {
         self.terminal_to(sys::own_group());
         let groups: Vec<&Group> = group.into_iter().collect();
-        let marked = marked(&self.token);
+        let marked = Marked::of(&self.token);
         reap::end(&Plan {
             groups: &groups,
             marked: Some(&marked),
@@ -235,14 +235,6 @@ impl Front {
 fn say(line: BorrowedFd<'_>, words: &str) {
     // A keeper that is gone is seen by the end of its reports.
     let _ = sys::write_quietly(line, words.as_bytes(), PATIENCE);
-}
-
-fn marked(token: &str) -> Marked {
-    Marked {
-        token: token.to_owned(),
-        only: None,
-        except: std::collections::BTreeSet::new(),
-    }
 }
 
 /// The command before its first step. Arguments: its path, its name, its arguments. Descriptor 3 says

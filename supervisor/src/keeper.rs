@@ -2,7 +2,6 @@
 //! and without terminal in a session of its own, so that it is there when the front is killed with its
 //! group.
 
-use std::collections::BTreeSet;
 use std::ffi::{CString, OsString};
 use std::fs::File;
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
@@ -61,11 +60,7 @@ pub(crate) fn run(arguments: &[OsString]) -> u8 {
     }
     let keeper = Arc::new(Keeper {
         group: Group::hold(leader),
-        marked: Marked {
-            token: token.to_owned(),
-            only: None,
-            except: BTreeSet::new(),
-        },
+        marked: Marked::of(token),
         grace: Duration::from_millis(grace),
         adopts,
         reports,
@@ -175,7 +170,7 @@ impl Keeper {
             spared: &[sys::own_group()],
         });
         let limit = Instant::now() + KILLED;
-        let own = i32::try_from(std::process::id()).unwrap_or(0);
+        let own = sys::own_pid();
         // What has neither group nor mark has become a child of this process, or of one that has.
         loop {
             let left = process::below(own, &[]);

@@ -277,7 +277,7 @@ pub(crate) fn run(arguments: &[OsString]) -> u8 {
     if sys::parent() != owner {
         return NOT_FOUND;
     }
-    let own = i32::try_from(std::process::id()).unwrap_or(0);
+    let own = sys::own_pid();
     let start = process::look(own).map_or(0, |own| own.start);
     // One more net, and none where this fails.
     if !arguments[2].is_empty() {

@@ -110,12 +110,9 @@ impl Ledger {
 
     fn add(&self, kind: &str, mut row: Value) {
         let Some(path) = &self.path else { return };
-        let now = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
         row["version"] = json!(1);
         row["kind"] = json!(kind);
-        row["at"] = json!(now.as_secs_f64());
+        row["at"] = json!(now());
         row["owner"] = self.owner.clone();
         if let Err(error) = append(path, &row) {
             let mut faults = self.faults();
@@ -144,6 +141,12 @@ impl Ledger {
         let all: Vec<String> = row.into_iter().chain(compaction).collect();
         (!all.is_empty()).then(|| all.join("; "))
     }
+}
+
+/// Seconds since 1970.
+pub(crate) fn now() -> f64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.unwrap_or_default().as_secs_f64()
 }
 
 /// Appends one row with one write. A line that a killed writer left unfinished is closed first.

@@ -40,11 +40,14 @@ pub(crate) fn look(pid: i32) -> Option<Process> {
     parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)
 }
 
-/// A line of `/proc/PID/stat`. The name in it may hold anything, so fields count from its last bracket.
+/// Whether the process that started at `start` has not ended: its number alone may mean another.
+pub(crate) fn lives(pid: i32, start: u64) -> bool {
+    look(pid).is_some_and(|now| now.start == start && !now.ended)
+}
+
+/// A line of `/proc/PID/stat`.
 fn parse(line: &[u8]) -> Option<Process> {
-    let close = line.iter().rposition(|byte| *byte == b')')?;
-    let rest = std::str::from_utf8(line.get(close + 1..)?).ok()?;
-    let mut fields = rest.split_ascii_whitespace();
+    let mut fields = behind_the_name(line)?;
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
     let group = fields.next()?.parse().ok()?;
@@ -86,7 +89,7 @@ pub(crate) fn below(pid: i32, spared: &[i32]) -> Vec<i32> {
 
 /// The session of a process.
 pub(crate) fn session(pid: i32) -> Option<i32> {
-    field(pid, 3)?.parse().ok()
+    field(pid, 3)
 }
 
 /// Seconds since 1970 at which a process started, from its start in ticks.
@@ -95,35 +98,44 @@ pub(crate) fn started_at(start: u64) -> f64 {
     let boot = text
         .lines()
         .find_map(|line| line.strip_prefix("btime ")?.parse().ok());
-    #[expect(clippy::cast_precision_loss, reason = "a time for people")]
-    let since = start as f64 / 100.0;
-    boot.unwrap_or(0.0) + since
+    boot.unwrap_or(0.0) + seconds(start)
+}
+
+/// Clock ticks, of which the system tells a hundred a second, as seconds.
+#[expect(clippy::cast_precision_loss, reason = "a time for people")]
+fn seconds(ticks: u64) -> f64 {
+    ticks as f64 / 100.0
 }
 
 /// A field of `/proc/PID/stat`, counted from the one behind the name.
-fn field(pid: i32, at: usize) -> Option<String> {
+fn field<T: std::str::FromStr>(pid: i32, at: usize) -> Option<T> {
     let line = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    behind_the_name(&line)?.nth(at)?.parse().ok()
+}
+
+/// The fields of a line of `/proc/PID/stat` from the state on. The name before them may hold anything, so
+/// they count from its last bracket.
+fn behind_the_name(line: &[u8]) -> Option<std::str::SplitAsciiWhitespace<'_>> {
     let close = line.iter().rposition(|byte| *byte == b')')?;
     let rest = std::str::from_utf8(line.get(close + 1..)?).ok()?;
-    rest.split_ascii_whitespace().nth(at).map(str::to_owned)
+    Some(rest.split_ascii_whitespace())
 }
 
 /// Whether a process is a fork that has not become another program: a subshell is one.
 pub(crate) fn forked_only(pid: i32) -> bool {
     const PF_FORKNOEXEC: u64 = 0x40;
-    let flags = field(pid, 6).and_then(|flags| flags.parse::<u64>().ok());
-    flags.is_some_and(|flags| flags & PF_FORKNOEXEC != 0)
+    field(pid, 6).is_some_and(|flags: u64| flags & PF_FORKNOEXEC != 0)
 }
 
 /// What a process has used: bytes of memory that are its own or shared in part (its resident set), and
 /// seconds of processor time.
 pub(crate) fn usage(pid: i32) -> Option<(u64, f64)> {
-    let number = |at: usize| -> Option<u64> { field(pid, at)?.parse().ok() };
-    let ticks = number(11)? + number(12)?;
-    let pages = number(21)?;
-    #[expect(clippy::cast_precision_loss, reason = "a time for people")]
-    let seconds = ticks as f64 / 100.0;
-    Some((pages * 4096, seconds))
+    let line = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let mut fields = behind_the_name(&line)?;
+    let mut next = |skipped: usize| -> Option<u64> { fields.nth(skipped)?.parse().ok() };
+    // The 14th and 15th field of all, ticks in the program and in the system, and the 24th.
+    let (own, system, pages) = (next(11)?, next(0)?, next(8)?);
+    Some((pages * 4096, seconds(own + system)))
 }
 
 /// The words that a process was started with.

@@ -255,7 +255,7 @@ fn look(plan: &Plan<'_>) -> Living {
     if groups.is_empty() && plan.marked.is_none() {
         return living;
     }
-    let own = i32::try_from(std::process::id()).unwrap_or(0);
+    let own = sys::own_pid();
     let mut found = Vec::new();
     let mut seen = false;
     for pid in process::all().filter(|pid| *pid != own) {

@@ -79,7 +79,7 @@ pub(crate) struct Covered {
 
 impl Shared {
     pub(crate) fn new(config: Config) -> Result<Arc<Self>, Error> {
-        let pid = i32::try_from(std::process::id()).unwrap_or(0);
+        let pid = sys::own_pid();
         let helper = Helper::choose(config.helper.as_ref());
         let token = cookie::token().map_err(tried("read /dev/urandom"))?;
         let start = process::look(pid).map_or(0, |own| own.start);

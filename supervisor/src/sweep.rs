@@ -141,7 +141,7 @@ fn provably_dead(owner: &Value) -> bool {
     else {
         return false;
     };
-    process::look(pid).is_none_or(|now| now.start != start || now.ended)
+    !process::lives(pid, start)
 }
 
 /// Tells of one row after the other whether it still says something: of an owner or a child that may
@@ -157,19 +157,13 @@ pub(crate) fn matters() -> impl FnMut(&Value) -> bool {
             // Rows of another start of the machine are over too.
             return owner["boot"].as_str() == Some(&boot);
         }
-        let child = identity(&row["child"]).is_some_and(|(pid, start)| {
-            process::look(pid).is_some_and(|now| now.start == start && !now.ended)
-        });
-        child || row["kind"].as_str() == Some("owner") && leads_to_strays(owner)
+        let child = identity(&row["child"]);
+        child.is_some_and(|(pid, start)| process::lives(pid, start))
+            || row["kind"].as_str() == Some("owner") && leads_to_strays(owner)
     }
 }
 
 /// Whether anything carries the mark of an owner: its own row leads there as long as there may be some.
 fn leads_to_strays(owner: &Value) -> bool {
-    let token = owner["token"].as_str().unwrap_or_default().to_owned();
-    reap::any_marked(&Marked {
-        token,
-        only: None,
-        except: BTreeSet::new(),
-    })
+    reap::any_marked(&Marked::of(owner["token"].as_str().unwrap_or_default()))
 }

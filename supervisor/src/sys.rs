@@ -36,6 +36,12 @@ pub(crate) use wait::{Peek, become_subreaper, childless, peek, reap, reap_any};
 
 use std::io;
 
+/// The number of this process. [getpid(2)](https://man7.org/linux/man-pages/man2/getpid.2.html)
+pub(crate) fn own_pid() -> i32 {
+    // SAFETY: takes nothing and cannot fail.
+    unsafe { libc::getpid() }
+}
+
 /// The process group of this process. [getpgrp(2)](https://man7.org/linux/man-pages/man2/getpgrp.2.html)
 pub(crate) fn own_group() -> i32 {
     // SAFETY: takes nothing and cannot fail.

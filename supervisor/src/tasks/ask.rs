@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::log::{self, Chunk};
 use super::notice::{self, Standing};
-use super::record::Record;
+use super::record::{Record, pids};
 use super::state::{State, Who};
 use super::store::Store;
 use super::wire::{self, Line};
@@ -288,12 +288,6 @@ fn listen(open: &mut [(&String, Option<Line>)], left: Option<Duration>) -> Resul
     Ok(())
 }
 
-fn pids(value: &Value) -> Vec<i32> {
-    let pids = value.as_array().into_iter().flatten();
-    pids.filter_map(|pid| i32::try_from(pid.as_i64()?).ok())
-        .collect()
-}
-
 fn list(pids: &[i32]) -> String {
     let named = |pid: &i32| format!("{pid} ({})", process::command_line(*pid).join(" "));
     pids.iter().map(named).collect::<Vec<_>>().join(", ")
@@ -308,11 +302,7 @@ fn end_lost(record: &Record, grace: Duration) -> Vec<i32> {
     let main = record.main.filter(|main| main.lives());
     let group = main.and_then(Who::identity).map(Group::hold);
     let groups: Vec<&Group> = group.iter().collect();
-    let marked = Marked {
-        token: record.token.clone(),
-        only: None,
-        except: std::collections::BTreeSet::new(),
-    };
+    let marked = Marked::of(&record.token);
     reap::end(&Plan {
         groups: &groups,
         marked: Some(&marked),

@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde_json::{Value, json};
 
 use super::log;
-use super::record::{Record, now, write_private};
+use super::record::{Record, write_private};
 use super::state::Who;
+use crate::ledger::now;
 
 /// Bytes of output that a notice carries.
 const CARRIED: u64 = 2000;

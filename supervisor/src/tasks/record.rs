@@ -7,11 +7,12 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::state::{State, Who};
+use crate::ledger::now;
 use crate::{process, reap};
 
 /// The record's file in the task's folder.
@@ -81,12 +82,6 @@ pub struct Record {
     pub(crate) token: String,
     /// The start of the machine in which numbers of processes mean something.
     pub(crate) boot: String,
-}
-
-/// Seconds since 1970.
-pub(crate) fn now() -> f64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    now.unwrap_or_default().as_secs_f64()
 }
 
 /// Seconds as a length of time: none that is negative, or longer than anybody means.
@@ -254,7 +249,6 @@ impl Record {
                 .filter_map(|text| Some(text.as_str()?.to_owned()))
                 .collect()
         };
-        let left = value["left"].as_array().into_iter().flatten();
         Some(Self {
             id: text("id")?,
             name: text("name"),
@@ -286,13 +280,18 @@ impl Record {
             log_limit: value["log_limit"].as_u64()?,
             input: value["input"].as_bool()?,
             terminal: value["terminal"].as_bool()?,
-            left: left
-                .filter_map(|pid| i32::try_from(pid.as_i64()?).ok())
-                .collect(),
+            left: pids(&value["left"]),
             token: text("token")?,
             boot: text("boot")?,
         })
     }
+}
+
+/// The numbers of processes in a list.
+pub(super) fn pids(value: &Value) -> Vec<i32> {
+    let pids = value.as_array().into_iter().flatten();
+    pids.filter_map(|pid| i32::try_from(pid.as_i64()?).ok())
+        .collect()
 }
 
 /// Writes a file that is nobody else's to read, on a name that is not yet the one that readers look at.

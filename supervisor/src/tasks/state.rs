@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::{Value, json};
 
 use crate::process::{self, Identity};
-use crate::sys::Pid;
+use crate::sys::{self, Pid};
 
 /// What a task is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl Who {
 
     /// This very process.
     pub fn own() -> Self {
-        let pid = i32::try_from(std::process::id()).unwrap_or(0);
+        let pid = sys::own_pid();
         Self::now(pid).unwrap_or(Self { pid, start: 0 })
     }
 
@@ -91,7 +91,7 @@ impl Who {
     /// mere fork. `id=$(owned start …)` in a shell is called by the shell, not by the subshell that
     /// ends with the line.
     pub fn caller() -> Option<Self> {
-        let mut pid = crate::sys::parent();
+        let mut pid = sys::parent();
         while process::forked_only(pid) {
             let above = process::look(pid)?.parent;
             // The first process was never anything else, and is no owner.
@@ -114,7 +114,7 @@ impl Who {
 
     /// Whether it has not ended.
     pub fn lives(self) -> bool {
-        Self::now(self.pid) == Some(self)
+        process::lives(self.pid, self.start)
     }
 
     pub(crate) fn identity(self) -> Option<Identity> {

@@ -8,10 +8,11 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-use super::record::{Record, now};
+use super::record::Record;
 use super::state::State;
 use crate::error::Error;
-use crate::{cookie, ledger};
+use crate::ledger::{self, now};
+use crate::{cookie, process, sys};
 
 /// Ended tasks beyond this number are forgotten, the oldest first.
 const KEPT: usize = 512;
@@ -66,7 +67,7 @@ impl Store {
             .create(&folder)
             .map_err(failed)?;
         let data = folder.metadata().map_err(failed)?;
-        let own = crate::process::user(i32::try_from(std::process::id()).unwrap_or(0));
+        let own = process::user(sys::own_pid());
         if data.mode() & 0o022 != 0 || own.is_some_and(|own| own != data.uid()) {
             let fault = "others can write to it: it must be yours, with mode 0700";
             return Err(failed(io::Error::new(

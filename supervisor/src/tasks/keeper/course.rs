@@ -9,8 +9,9 @@ use serde_json::json;
 
 use super::streams::LAST_OUTPUT;
 use super::{Keeper, OVER, ending, wake_up};
+use crate::ledger::now;
 use crate::sys;
-use crate::tasks::record::{length, now};
+use crate::tasks::record::length;
 use crate::tasks::state::State;
 
 /// Why a task is ended before its command ends by itself.

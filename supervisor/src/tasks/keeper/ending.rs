@@ -28,11 +28,10 @@ impl Tree {
         Self {
             group: Group::hold(main),
             marked: Marked {
-                token: token.to_owned(),
                 only: Some([1].into()),
-                except: std::collections::BTreeSet::new(),
+                ..Marked::of(token)
             },
-            own: i32::try_from(std::process::id()).unwrap_or(0),
+            own: sys::own_pid(),
             supervisor: AtomicI32::new(0),
             notifier: AtomicI32::new(0),
         }
@@ -78,7 +77,7 @@ impl Tree {
 
     fn main_lives(&self) -> bool {
         let leader = self.group.leader;
-        process::look(leader.pid.get()).is_some_and(|now| now.start == leader.start && !now.ended)
+        process::lives(leader.pid.get(), leader.start)
     }
 }
 
