@@ -27,35 +27,8 @@ pub(crate) const NOT_FOUND: u8 = 127;
 pub(crate) const NOT_RUN: u8 = 126;
 /// The launcher as a program for a shell.
 const SCRIPT: &str = include_str!("launcher.sh");
-/// What a shell, or the launcher in it, sets although nobody gave it.
-const SET_BY_SHELLS: &[&str] = &["_", "_o_", "_o_start", "OLDPWD", "PATH", "PWD", "SHLVL"];
-/// What a shell changes or drops, beside its own `BASH…`: found by trying with dash, bash and busybox.
-const CHANGED_BY_SHELLS: &[&str] = &[
-    "_",
-    "_o_",
-    "_o_start",
-    "COMP_WORDBREAKS",
-    "EPOCHREALTIME",
-    "EPOCHSECONDS",
-    "EUID",
-    "HISTCMD",
-    "IFS",
-    "LINENO",
-    "OLDPWD",
-    "OPTERR",
-    "OPTIND",
-    "POSIXLY_CORRECT",
-    "PPID",
-    "PS1",
-    "PS2",
-    "PS4",
-    "PWD",
-    "RANDOM",
-    "SHELLOPTS",
-    "SHLVL",
-    "SRANDOM",
-    "UID",
-];
+/// What becomes of variables on their way through it, a line each: a name, and `set`, `changed` or both.
+const ENVIRONMENT: &str = include_str!("environment.txt");
 
 /// A child that was started.
 pub(crate) struct Started {
@@ -229,32 +202,41 @@ fn name_for_a_shell(prepared: &Prepared) -> Result<CString, Error> {
 /// A call of `env` that makes the environment what it was before a shell had it.
 fn environment_arguments(prepared: &Prepared) -> Result<Vec<CString>, Error> {
     let given = &prepared.environment;
-    let has = |name: &&&str| given.iter().any(|(own, _)| own == OsStr::new(**name));
+    let has = |name: &&str| given.iter().any(|(own, _)| own == OsStr::new(*name));
     let mut arguments = texts(&["/usr/bin/env"])?;
-    for name in SET_BY_SHELLS.iter().filter(|name| !has(name)) {
+    for name in on_the_way("set").filter(|name| !has(name)) {
         arguments.extend(texts(&["-u", name])?);
     }
     arguments.extend(texts(&["--"])?);
+    let words: Vec<&str> = on_the_way("changed").collect();
     let changed = given
         .iter()
-        .filter(|(name, _)| changed_by_a_shell(name))
+        .filter(|(name, _)| changed_by_a_shell(name, &words))
         .map(|(name, value)| c_variable(name, value));
     let changed: std::io::Result<Vec<CString>> = changed.collect();
     arguments.extend(changed.map_err(tried("pass the environment on"))?);
     Ok(arguments)
 }
 
+/// The variables to which `what` happens in a shell.
+fn on_the_way(what: &str) -> impl Iterator<Item = &'static str> {
+    let lines = ENVIRONMENT.lines().filter(|line| !line.starts_with('#'));
+    lines.filter_map(move |line| {
+        let mut words = line.split(' ');
+        let name = words.next()?;
+        words.any(|word| word == what).then_some(name)
+    })
+}
+
 /// Whether a shell would drop or change the variable: then `env` sets it, right before the program.
-fn changed_by_a_shell(name: &OsString) -> bool {
+/// `words` are the names that are its own.
+fn changed_by_a_shell(name: &OsString, words: &[&str]) -> bool {
     let bytes = name.as_bytes();
     let plain = bytes
         .iter()
         .all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
         && bytes.first().is_some_and(|first| !first.is_ascii_digit());
-    let own = bytes.starts_with(b"BASH")
-        || CHANGED_BY_SHELLS
-            .iter()
-            .any(|word| name == OsStr::new(word));
+    let own = bytes.starts_with(b"BASH") || words.iter().any(|word| name == OsStr::new(word));
     !plain || own
 }
 

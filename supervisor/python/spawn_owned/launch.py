@@ -24,13 +24,16 @@ LAUNCHER = pkgutil.get_data(__package__, "launcher.sh") or b""
 SUPERVISOR = pkgutil.get_data(__package__, "supervisor.sh") or b""
 #: Said before the launcher where a child has a folder: ``posix_spawn`` cannot.
 _FOLDER = b'cd -P "$1" || exit 126\nshift\n'
+#: What becomes of variables on their way through it: a name, and what happens to it.
+_ON_THE_WAY = [
+    line.split()
+    for line in (pkgutil.get_data(__package__, "environment.txt") or b"").splitlines()
+    if not line.startswith(b"#")
+]
 #: What a shell, or the launcher in it, sets although nobody gave it.
-_SET_BY_SHELLS = tuple(b"_ _o_ _o_start OLDPWD PATH PWD SHLVL".split())
-#: What a shell changes or drops, beside its own ``BASH…``: found by trying with dash, bash and busybox.
-_CHANGED_BY_SHELLS = frozenset(
-    b"""_ _o_ _o_start COMP_WORDBREAKS EPOCHREALTIME EPOCHSECONDS EUID HISTCMD IFS LINENO OLDPWD OPTERR OPTIND
-    POSIXLY_CORRECT PPID PS1 PS2 PS4 PWD RANDOM SHELLOPTS SHLVL SRANDOM UID""".split()
-)
+_SET_BY_SHELLS = tuple(name for name, *what in _ON_THE_WAY if b"set" in what)
+#: What a shell changes or drops, beside its own ``BASH…``.
+_CHANGED_BY_SHELLS = frozenset(name for name, *what in _ON_THE_WAY if b"changed" in what)
 #: Meant for others than a supervisor: it starts with these blocked, and ignores them.
 _FOR_OTHERS = [signal.Signals[f"SIG{name}"] for name in "HUP INT QUIT PIPE TERM TSTP TTIN TTOU".split()]
 #: Python ignores these; a program expects them.

@@ -18,7 +18,7 @@ try:
 except ImportError:
     setuptools = None
 
-SCRIPTS = ("launcher.sh", "supervisor.sh")
+SCRIPTS = ("launcher.sh", "supervisor.sh", "environment.txt")
 SOURCE = FOLDER.parent / "src"
 
 
