@@ -59,9 +59,8 @@ pub fn check_inside(source: Source, policy: &Policy, today: Date, inside: &Path)
         .iter()
         .flat_map(|rule| (rule.check)(&facts).into_iter().map(|hit| (*rule, hit)));
     let mut hits: Vec<(&'static Rule, Hit)> = hits.collect();
-    let helpers = Helpers::new(&source, &facts, policy, inside);
-    helpers.apply(&mut hits);
-    let answered = helpers.answered();
+    let helpers = Helpers::of(&source, &facts, policy, inside);
+    let answered = helpers.map_or_else(Vec::new, |helpers| helpers.apply(&mut hits));
     let findings = join(&source, &tree, hits, policy);
     let findings = justify::judge(&source, &tree, findings, &policy.terms, today);
     let problems = tree.fault.iter().map(|fault| Problem {

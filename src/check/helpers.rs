@@ -17,41 +17,46 @@ pub(super) struct Helpers<'a> {
 }
 
 impl<'a> Helpers<'a> {
-    /// `inside` is the file from the configuration's folder.
-    pub(super) fn new(
+    /// None where the configuration names no helpers. `inside` is the file from its folder.
+    pub(super) fn of(
         source: &'a Source,
         facts: &'a Facts,
         policy: &'a Policy,
         inside: &Path,
-    ) -> Self {
-        let module = module(inside);
-        Self {
+    ) -> Option<Self> {
+        let named = !policy.detaching.is_empty() || !policy.owning.is_empty();
+        named.then(|| Self {
             source,
             facts,
             policy,
-            module,
-        }
+            module: module(inside),
+        })
     }
 
     /// Drops what is written in a call that owns what it starts, and adds the calls and definitions
-    /// that detach though no rule knows them.
-    pub(super) fn apply(&self, hits: &mut Vec<(&'static Rule, Hit)>) {
+    /// that detach though no rule knows them. Gives the bodies whose callers are the findings: what
+    /// detaches in them is accounted for there.
+    pub(super) fn apply(&self, hits: &mut Vec<(&'static Rule, Hit)>) -> Vec<(Span, String)> {
         let owning = self.calls(&self.policy.owning);
         let owned = |hit: &Hit| owning.iter().any(|call| call.span.contains(hit.evidence));
         hits.retain(|(_, hit)| !owned(hit));
         let Some(rule) = ALL.iter().find(|rule| rule.id == "lib-detach") else {
-            return;
+            return Vec::new();
         };
-        for call in self.calls(&self.flagged(false)) {
+        let own = self.policy.detaching.iter().cloned();
+        let (by_definition, by_call): (Vec<Helper>, Vec<Helper>) =
+            own.partition(|helper| helper.at_definition);
+        let bodies = self.definitions(&by_call);
+        for call in self.calls(&by_call) {
             // A spawn is one finding: what its own words say is enough.
             if !hits.iter().any(|(_, hit)| call.span.contains(hit.evidence)) {
                 hits.push((rule, Hit::new(call.act, call.evidence, Way::Declared)));
             }
         }
-        for (act, evidence) in self.handed_on(&self.flagged(false)) {
+        for (act, evidence) in self.handed_on(&by_call, &bodies) {
             hits.push((rule, Hit::new(act, evidence, Way::Declared)));
         }
-        for scope in self.definitions(&self.flagged(true)) {
+        for scope in self.definitions(&by_definition) {
             if !hits
                 .iter()
                 .any(|(_, hit)| scope.span.contains(hit.evidence))
@@ -60,21 +65,9 @@ impl<'a> Helpers<'a> {
                 hits.push((rule, Hit::new(header, header, Way::Declared)));
             }
         }
-    }
-
-    /// The bodies whose callers are the findings: what detaches in them is accounted for there.
-    pub(super) fn answered(&self) -> Vec<(Span, String)> {
-        let bodies = self.definitions(&self.flagged(false));
-        bodies
-            .into_iter()
+        let answered = bodies.into_iter();
+        answered
             .map(|scope| (scope.span, scope.name.clone()))
-            .collect()
-    }
-
-    fn flagged(&self, at_definition: bool) -> Vec<Helper> {
-        let own = self.policy.detaching.iter();
-        own.filter(|helper| helper.at_definition == at_definition)
-            .cloned()
             .collect()
     }
 
@@ -85,22 +78,16 @@ impl<'a> Helpers<'a> {
     }
 
     /// Where a helper is given to another function, which calls it: `Thread(target=launch)`. The act, and
-    /// the argument.
-    fn handed_on(&self, helpers: &[Helper]) -> Vec<(Span, Span)> {
-        let here: Vec<Span> = self
-            .definitions(helpers)
-            .iter()
-            .map(|own| own.span)
-            .collect();
-        let scopes = &self.facts.scopes;
-        let is_here = |id: &ScopeId| {
-            let own = scopes.get(id.0 as usize);
-            own.is_some_and(|own| !own.inline && here.contains(&own.span))
-        };
+    /// the argument. `bodies` are those of the helpers that this file defines.
+    fn handed_on(&self, helpers: &[Helper], bodies: &[&Scope]) -> Vec<(Span, Span)> {
         let means = |path: &String| helpers.iter().any(|helper| self.is(&helper.path, path));
+        let is_body = |id: &ScopeId| {
+            let own = self.facts.scopes.get(id.0 as usize);
+            own.is_some_and(|own| bodies.iter().any(|body| std::ptr::eq(*body, own)))
+        };
         let refers = |value: &Value| match value {
             Value::Path(paths) => paths.iter().any(means),
-            Value::Code(scope) => is_here(scope),
+            Value::Code(scope) => is_body(scope),
             _ => false,
         };
         let calls = self.facts.calls.iter();

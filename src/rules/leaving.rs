@@ -9,17 +9,22 @@ use crate::facts::{Call, Facts, ScopeId};
 /// In which way the function at `path` makes its caller leave, if its name says so.
 pub(super) fn way_of(path: &str) -> Option<Way> {
     let (module, name) = path.rsplit_once('.')?;
-    let way = match name {
-        "setsid" => Way::NewSession,
-        "setpgid" | "setpgrp" => Way::NewGroup,
-        _ => return None,
-    };
+    let way = way_of_name(name)?;
     let foreign = ["<", "?", "ctypes", "cffi"]
         .iter()
         .any(|root| module.starts_with(root));
     let known = matches!(module, "rustix.process" | "fork")
         || matches!(last(module), "os" | "posix" | "libc" | "unistd");
     (known && !foreign).then_some(way)
+}
+
+/// The way of the functions that have this name in every library that has them.
+fn way_of_name(name: &str) -> Option<Way> {
+    match name {
+        "setsid" => Some(Way::NewSession),
+        "setpgid" | "setpgrp" => Some(Way::NewGroup),
+        _ => None,
+    }
 }
 
 /// In which way a call by name makes a process leave.
@@ -56,15 +61,16 @@ fn wrapped(facts: &Facts, call: &Call) -> Option<Way> {
 /// `fn setsid()` around `backend::setsid()` is a layer of the same thing.
 fn forwarded(facts: &Facts, call: &Call) -> Option<Way> {
     let own = facts.scopes.get(call.scope.0 as usize)?;
+    let way = way_of_name(&own.name)?;
     let inside = |path: &String| {
         let within = ["crate.", "self.", "super.", "."];
-        let (module, name) = path.rsplit_once('.')?;
-        let within = within.iter().any(|root| path.starts_with(root)) && !module.ends_with("()");
-        (within && name == own.name)
-            .then(|| way_of(&format!("libc.{name}")))
-            .flatten()
+        path.rsplit_once('.').is_some_and(|(module, name)| {
+            name == own.name
+                && !module.ends_with("()")
+                && within.iter().any(|root| path.starts_with(root))
+        })
     };
-    call.paths.iter().find_map(inside)
+    call.paths.iter().any(inside).then_some(way)
 }
 
 /// Whether a `setpgid` with its two arguments from position `from` on changes nothing: it joins the

@@ -152,7 +152,7 @@ impl Walk<'_> {
                 op: Op::Equal | Op::Unequal,
                 left,
                 right,
-            } => self.sides([*left, *right], plain),
+            } => self.compared(&[*left, *right], plain),
             Kind::Binary {
                 op: Op::Other,
                 right,
@@ -165,23 +165,18 @@ impl Walk<'_> {
         }
     }
 
-    /// Both sides of a comparison.
-    fn sides(&mut self, sides: [Id; 2], place: Place) {
-        for side in sides {
-            self.compared(side, place);
-        }
-    }
-
-    /// A side of a comparison. A dictionary that is written there gives nobody options.
-    fn compared(&mut self, id: Id, place: Place) {
-        let Kind::Dict(entries) = &self.file.node(id).kind else {
-            self.visit(id, place);
-            return;
-        };
-        if !std::mem::replace(&mut self.seen[id.0 as usize], true) {
-            for (key, value) in entries {
-                self.all(key.as_slice(), place);
-                self.compared(*value, place);
+    /// What is compared. A dictionary that is written there gives nobody options.
+    fn compared(&mut self, ids: &[Id], place: Place) {
+        for id in ids {
+            let Kind::Dict(entries) = &self.file.node(*id).kind else {
+                self.visit(*id, place);
+                continue;
+            };
+            if !std::mem::replace(&mut self.seen[id.0 as usize], true) {
+                for (key, value) in entries {
+                    self.all(key.as_slice(), place);
+                    self.compared(&[*value], place);
+                }
             }
         }
     }
