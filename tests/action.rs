@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::command::{git, text};
+
 const PROGRAM: &str = env!("CARGO_BIN_EXE_check-detached-spawns");
 const BAD: &str = "import subprocess\nsubprocess.Popen(['::error::x'], start_new_session=True)\n";
 const GOOD: &str = "import subprocess\n# detached-spawn: the updater must outlive the process that it replaces\nsubprocess.Popen(['x'], start_new_session=True)\n";
@@ -161,26 +163,8 @@ fn a_clean_repository_passes_and_usage_fails() {
 fn only_what_is_new_fails_the_step() {
     let runner = Runner::new();
     let git = |args: &[&str]| {
-        let fixed = [
-            "-c",
-            "user.name=t",
-            "-c",
-            "user.email=t@t",
-            "-c",
-            "commit.gpgsign=false",
-        ];
-        let output = Command::new("git")
-            .args(fixed)
-            .args(args)
-            .current_dir(runner.path("repository"))
-            .output()
-            .unwrap();
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+        let output = git(&runner.path("repository"), args);
+        text(&output.stdout).trim().to_owned()
     };
     git(&["init", "--quiet"]);
     runner.file("old.py", BAD);

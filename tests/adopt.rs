@@ -2,34 +2,8 @@
 
 use std::ffi::OsStr;
 use std::path::Path;
-use std::process::{Command, Output};
 
-use crate::command::{BAD, CALL, Fallible, concise, good, run, status, text, write};
-
-/// git as nobody has configured it.
-fn git(folder: &Path, args: &[&str]) -> Output {
-    let output = Command::new("git")
-        .current_dir(folder)
-        .args([
-            "-c",
-            "user.name=t",
-            "-c",
-            "user.email=t@t",
-            "-c",
-            "commit.gpgsign=false",
-        ])
-        .args(args)
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .output()
-        .expect("git is installed");
-    assert!(
-        output.status.success(),
-        "git {args:?}: {}",
-        text(&output.stderr)
-    );
-    output
-}
+use crate::command::{BAD, CALL, FORMATS, Fallible, concise, git, good, run, status, text, write};
 
 /// A repository whose first commit, tagged `base`, holds these files.
 fn repository(files: &[(&str, &str)]) -> tempfile::TempDir {
@@ -328,18 +302,7 @@ fn what_is_justified_is_listed_in_every_format() -> Fallible {
             "3 files, 0 findings (0 denied, 0 warnings), 2 justified (1 allowed), 0 problems",
         ]
     );
-    for format in [
-        "full",
-        "json",
-        "jsonl",
-        "sarif",
-        "github",
-        "gitlab",
-        "junit",
-        "checkstyle",
-        "rdjsonl",
-        "markdown",
-    ] {
+    for format in FORMATS {
         let output = run(at, &["--list-justified", "--output-format", format])?;
         let out = text(&output.stdout);
         assert_eq!(status(&output), 0, "{format}");

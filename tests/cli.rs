@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::command::{BAD, Fallible, pipe, program, run, status, text};
+use crate::command::{BAD, FORMATS, Fallible, pipe, program, run, status, text};
 
 #[test]
 fn examples_hold() {
@@ -46,20 +46,7 @@ fn statuses_are_the_same_in_every_format() -> Fallible {
     let folder = tempfile::tempdir()?;
     std::fs::write(folder.path().join("bad.py"), BAD)?;
     std::fs::write(folder.path().join("good.py"), "print(1)\n")?;
-    let formats = [
-        "full",
-        "concise",
-        "json",
-        "jsonl",
-        "sarif",
-        "github",
-        "gitlab",
-        "junit",
-        "checkstyle",
-        "rdjsonl",
-        "markdown",
-    ];
-    for format in formats {
+    for format in FORMATS {
         let of = |args: &[&str]| -> std::io::Result<i32> {
             let args = [&["--output-format", format], args].concat();
             Ok(status(&run(folder.path(), &args)?))

@@ -113,6 +113,14 @@ impl Home {
             .to_owned()
     }
 
+    /// How it stands with the notice of a task's end.
+    pub(crate) fn notice(&self, task: &str) -> String {
+        self.show(task)["notice"]
+            .as_str()
+            .expect("a text")
+            .to_owned()
+    }
+
     pub(crate) fn pid(&self, task: &str, who: &str) -> i32 {
         let pid = self.show(task)[who]["pid"].as_i64().expect("a number");
         i32::try_from(pid).expect("a pid")

@@ -57,7 +57,7 @@ def needs(*tools):
     return decorate
 
 
-def run(*command, **options):
+def run(*command, timeout=LIMIT, **options):
     """Runs a command to its end; both streams come back as one text."""
     return subprocess.run(
         [str(word) for word in command],
@@ -66,7 +66,7 @@ def run(*command, **options):
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
-        timeout=LIMIT,
+        timeout=timeout,
         check=False,
         **options,
     )

@@ -5,7 +5,6 @@ The build has a target folder of its own beside the one of the tests, and takes 
 
 import os
 import pathlib
-import subprocess
 import sys
 import sysconfig
 import unittest
@@ -29,18 +28,8 @@ class Wheel(Case):
 
             backend.mkdir()
             (backend / "maturin").symlink_to(pathlib.Path(maturin.__file__).parent)
-        done = subprocess.run(
-            [str(python), "-m", "pip", "--disable-pip-version-check", *map(str, arguments)],
-            cwd=self.folder,
-            env={**alone, "PYTHONPATH": str(backend)},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=LIMIT,
-            check=False,
-        )
+        pip = [python, "-m", "pip", "--disable-pip-version-check", *arguments]
+        done = run(*pip, cwd=self.folder, env={**alone, "PYTHONPATH": str(backend)}, timeout=LIMIT)
         return self.content(done)
 
     @needs("maturin", "python:maturin", "python:pip", "python:venv", "cargo")

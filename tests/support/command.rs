@@ -6,6 +6,21 @@ use std::process::{Command, Output, Stdio};
 
 pub(crate) type Fallible = Result<(), Box<dyn std::error::Error>>;
 
+/// Every format of output.
+pub(crate) const FORMATS: [&str; 11] = [
+    "full",
+    "concise",
+    "json",
+    "jsonl",
+    "sarif",
+    "github",
+    "gitlab",
+    "junit",
+    "checkstyle",
+    "rdjsonl",
+    "markdown",
+];
+
 /// A file with one finding, on line 2.
 pub(crate) const BAD: &str = "import subprocess\nsubprocess.Popen(['x'], start_new_session=True)\n";
 
@@ -45,6 +60,31 @@ pub(crate) fn pipe(folder: &Path, args: &[&str], text: &[u8]) -> std::io::Result
         .args(args)
         .stdin(input)
         .output()
+}
+
+/// git as nobody has configured it.
+pub(crate) fn git(folder: &Path, args: &[&str]) -> Output {
+    let output = Command::new("git")
+        .current_dir(folder)
+        .args([
+            "-c",
+            "user.name=t",
+            "-c",
+            "user.email=t@t",
+            "-c",
+            "commit.gpgsign=false",
+        ])
+        .args(args)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .output()
+        .expect("git is installed");
+    assert!(
+        output.status.success(),
+        "git {args:?}: {}",
+        text(&output.stderr)
+    );
+    output
 }
 
 pub(crate) fn text(bytes: &[u8]) -> String {

@@ -107,19 +107,13 @@ fn a_command_is_told_once() {
         (&notice["event"], &notice["tail"]),
         (&"ended".into(), &"last words\n".into())
     );
-    let shown = home.show(&id)["notice"]
-        .as_str()
-        .expect("a text")
-        .to_owned();
+    let shown = home.notice(&id);
     assert!(shown.starts_with("delivered to"), "{shown}");
     // One that fails is said to be undelivered, and not run again.
     let id = home.start_with(&["--notify", "exit 1"], "exit 0");
     home.say(&["wait", &id]);
     home.nothing_is_left();
-    let shown = home.show(&id)["notice"]
-        .as_str()
-        .expect("a text")
-        .to_owned();
+    let shown = home.notice(&id);
     assert!(shown.starts_with("undelivered"), "{shown}");
 }
 
@@ -129,15 +123,10 @@ fn a_teller_that_is_killed_leaves_it_undelivered() {
     let home = Home::new("killed");
     let id = home.start_with(&["--notify", "sleep 1000"], "exit 0");
     until("it has completed", || home.state(&id) == "completed");
-    until("it is being told", || {
-        home.show(&id)["notice"] == "being delivered"
-    });
+    until("it is being told", || home.notice(&id) == "being delivered");
     crate::witness::kill(home.pid(&id, "keeper"), libc::SIGKILL);
     home.nothing_is_left();
-    let shown = home.show(&id)["notice"]
-        .as_str()
-        .expect("a text")
-        .to_owned();
+    let shown = home.notice(&id);
     assert!(shown.starts_with("undelivered"), "{shown}");
     assert!(!home.store().take_notice(&id, "another"));
     assert_eq!(home.state(&id), "completed", "its end was recorded before");
