@@ -1,35 +1,54 @@
-//! The prefilter: which files no rule can match, told from their bytes alone.
+//! The prefilter: which files no rule can match, told without a parser.
 //!
-//! It is sound: what it drops has none of the words that some rule needs. Its stated limit is a
-//! word that stands in no single piece in the bytes: written with escapes (`"\x73etsid"`) or cut by
-//! a line break inside a string. `--no-prefilter` reads every file.
+//! Most files end at one pass over their bytes: none of the rules' words is there. Where one is, a
+//! lexer's pass tells words from what merely looks so: in Rust comments and the names of functions
+//! where they are defined do not count, and for what is only wanted because it may run a command, one
+//! of its string literals must name a program that some rule knows.
+//!
+//! It is sound: what it drops cannot be found. Names in other forms of their letters, escapes and
+//! lines that are cut inside a literal are seen through. Its stated limit is a word that the program
+//! itself puts together from several names or literals (`"set" + SID`), or writes with blanks
+//! where nobody does (`open :: that`). `--no-prefilter` reads every file.
+
+mod programs;
+mod terms;
+mod texts;
+
+use std::borrow::Cow;
 
 use regex::bytes::{Regex, RegexBuilder};
 use unicode_normalization::UnicodeNormalization;
 
-use crate::decode::wide;
+use crate::decode::{decode, wide};
 use crate::justify::{MARKER, NEAR};
 use crate::policy::Policy;
-use crate::rules;
+use crate::rules::{self, PYTHON, RUST, Words};
 use crate::source::Language;
+use programs::Programs;
+use terms::{Gathered, Says, Terms};
 
-/// Words that a comment has which speaks to this tool, well formed or misspelt.
+/// Words that a comment has which speaks to this tool, well formed or misspelt in one of its words.
 const MARKERS: &[&[&str]] = &[
-    &["etach", "spaw"],
-    &["etach", "spwa"],
-    &["etatch", "spaw"],
-    &["ETACH", "SPAW"],
+    &["etach…paw|etach…pwa"],
+    &["etatch…paw|etahc…paw|eatch…paw"],
+    &["ETACH…PAW"],
 ];
 
-/// Words, and which of them must come together.
+/// Signs of escapes that stand for a letter, a digit, `_` or `-`.
+const ESCAPES: &[&str] = &[
+    "\\x2d", "\\x2D", "\\x3", "\\x4", "\\x5", "\\x6", "\\x7", "\\u00", "\\U0000", "\\u{", "\\N{",
+    "\\5", "\\6", "\\7", "\\05", "\\06", "\\07", "\\1",
+];
+
+/// The number of positions with which `Popen` is told of a shell.
+const SHELL_AT: usize = 9;
+
+/// Which files are wanted.
 #[derive(Debug)]
 pub struct Filter {
-    /// Every word, the longest first; none if every file is wanted.
-    words: Option<Regex>,
-    /// The same words, as the pattern has them.
-    list: Vec<String>,
-    /// Groups of indices in `list`: one whole group makes a candidate.
-    groups: Vec<Vec<usize>>,
+    /// For Python and Rust; none if every file is wanted.
+    terms: Option<[Terms; 2]>,
+    programs: Programs,
     /// Pieces of which one stands in each near miss of a marker that the configuration chose.
     markers: Vec<Regex>,
 }
@@ -48,96 +67,129 @@ impl Filter {
         markers.sort_unstable();
         markers.dedup();
         let pieces: Option<Vec<Regex>> = markers.iter().map(|marker| pieces(marker)).collect();
-        let filter = Self::of(rules::ALL.iter().map(|rule| rule.words), &helpers);
-        match pieces {
-            Some(markers) if filter.words.is_some() => Self { markers, ..filter },
+        let all: Vec<&Words> = rules::ALL.iter().map(|rule| &rule.words).collect();
+        match (pieces, Self::of(&all, &helpers)) {
+            (Some(markers), Some(filter)) => Self { markers, ..filter },
             _ => Self::open(),
         }
     }
 
     /// A filter that lets every file through.
-    pub const fn open() -> Self {
+    pub fn open() -> Self {
         Self {
-            words: None,
-            list: Vec::new(),
-            groups: Vec::new(),
+            terms: None,
+            programs: Programs::default(),
             markers: Vec::new(),
         }
     }
 
-    fn of<'a>(
-        rules: impl Iterator<Item = &'static [&'static [&'static str]]>,
-        helpers: &'a [String],
-    ) -> Self {
-        let mut groups: Vec<Vec<&'a str>> = MARKERS.iter().map(|group| group.to_vec()).collect();
-        groups.extend(helpers.iter().map(|name| vec![name.as_str()]));
-        for own in rules {
-            if own.is_empty() || own.iter().any(|group| group.is_empty()) {
-                return Self::open(); // This rule names no words: it may match anything.
-            }
-            groups.extend(own.iter().map(|group| group.to_vec()));
+    /// The filter of these rules and helpers; none if one of them may match anything.
+    fn of(rules: &[&Words], helpers: &[String]) -> Option<Self> {
+        if rules.iter().any(|words| words.is_empty()) {
+            return None;
         }
-        let mut list: Vec<&str> = groups.iter().flatten().copied().collect();
-        list.sort_unstable();
-        list.dedup();
-        list.sort_by_key(|word| std::cmp::Reverse(word.len()));
-        let place = |word: &&str| list.iter().position(|other| other == word);
-        let groups = groups
-            .iter()
-            .map(|group| group.iter().filter_map(place).collect())
-            .collect();
-        let pattern = list
-            .iter()
-            .map(|word| regex::escape(word))
-            .collect::<Vec<_>>()
-            .join("|");
-        // Helpers may have names outside of ASCII, which are matched byte by byte too.
-        let words = RegexBuilder::new(&pattern)
-            .unicode(!pattern.is_ascii())
-            .build();
-        words.map_or_else(
-            |_| Self::open(),
-            |words| Self {
-                words: Some(words),
-                list: list.into_iter().map(str::to_owned).collect(),
-                groups,
-                markers: Vec::new(),
-            },
-        )
+        let terms = |language| {
+            let mut gathered = Gathered::default();
+            for marker in MARKERS {
+                gathered.add(marker, Says::Speaks);
+            }
+            for name in helpers {
+                gathered.plain(name, Says::Speaks);
+            }
+            for escape in ESCAPES {
+                gathered.plain(escape, Says::Hides);
+            }
+            gathered.cut("\\\n");
+            gathered.cut("\\\r");
+            let spawners = match language {
+                Language::Python => PYTHON,
+                Language::Rust => RUST,
+            };
+            let mut groups = Vec::new();
+            let starts = spawners.argv.iter().chain(spawners.text);
+            groups.extend(starts.map(|group| (group, Says::Spawns)));
+            let reads = spawners.text.iter().chain(spawners.shell);
+            groups.extend(reads.map(|group| (group, Says::Shell)));
+            groups.extend(spawners.names.iter().map(|group| (group, Says::Names)));
+            for words in rules {
+                let own = match language {
+                    Language::Python => words.python,
+                    Language::Rust => words.rust,
+                };
+                groups.extend(
+                    words
+                        .both
+                        .iter()
+                        .chain(own)
+                        .map(|group| (group, Says::Match)),
+                );
+            }
+            let sound = groups
+                .iter()
+                .all(|(group, says)| gathered.add(group, *says));
+            sound.then(|| gathered.done()).flatten()
+        };
+        Some(Self {
+            terms: Some([terms(Language::Python)?, terms(Language::Rust)?]),
+            programs: Programs::new(rules.iter().flat_map(|words| words.programs)),
+            markers: Vec::new(),
+        })
     }
 
     /// Whether some rule could match.
     pub fn wants(&self, language: Language, bytes: &[u8]) -> bool {
-        let Some(words) = &self.words else {
+        let Some([python, rust]) = &self.terms else {
             return true;
         };
-        self.has_group(words, bytes)
-            || self.markers.iter().any(|pieces| pieces.is_match(bytes))
-            || wide(bytes).is_some()
-            || language == Language::Python && may_hide(bytes)
+        if self.markers.iter().any(|pieces| pieces.is_match(bytes)) || wide(bytes).is_some() {
+            return true;
+        }
+        match language {
+            Language::Python => self.wants_python(python, bytes),
+            Language::Rust => self.wants_rust(rust, bytes),
+        }
     }
 
-    fn has_group(&self, words: &Regex, bytes: &[u8]) -> bool {
-        let mut seen = vec![false; self.list.len()];
-        let mut from = 0;
-        while let Some(hit) = words.find_at(bytes, from) {
-            // Words overlap: the longest was found, and those that begin it are there as well. The
-            // search goes on at the next byte, for those that begin inside it.
-            let mut new = false;
-            for (word, seen) in self.list.iter().zip(&mut seen) {
-                if !*seen && hit.as_bytes().starts_with(word.as_bytes()) {
-                    *seen = true;
-                    new = true;
-                }
-            }
-            let whole =
-                |group: &Vec<usize>| group.iter().all(|word| seen.get(*word) == Some(&true));
-            if new && self.groups.iter().any(whole) {
-                return true;
-            }
-            from = hit.start() + 1;
+    fn wants_python(&self, terms: &Terms, bytes: &[u8]) -> bool {
+        // What cannot be decoded is said, whatever it holds.
+        let Some(bytes) = plain(bytes) else {
+            return true;
+        };
+        let said = terms.read(&bytes, |said| said.speaks);
+        if said.speaks || said.is_nothing() {
+            return said.speaks;
         }
-        false
+        let text = decode(Language::Python, &bytes).text;
+        let Some(read) = texts::python(&text) else {
+            // Brackets or quotes do not fit: what is code and what is text is anybody's guess.
+            return true;
+        };
+        let whole = terms.read(read.whole().as_bytes(), |said| said.matches);
+        let named = terms.read(read.named().as_bytes(), |_| false);
+        let wide = || named.wide.is_some_and(|positions| read.is_wide(positions));
+        let runs = || {
+            let shell = whole.shell || read.is_wide(SHELL_AT);
+            named.names && self.programs.is_named_in(&read.code)
+                || self.programs.in_one_of(&read.texts, shell)
+        };
+        whole.matches || named.matches || wide() || named.spawns && runs()
+    }
+
+    fn wants_rust(&self, terms: &Terms, bytes: &[u8]) -> bool {
+        let said = terms.read(bytes, |said| said.speaks);
+        if said.speaks {
+            return true;
+        }
+        if said.is_nothing() {
+            return false;
+        }
+        let text = decode(Language::Rust, bytes).text;
+        let read = texts::rust(&text);
+        let said = terms.read(read.whole().as_bytes(), |said| said.matches);
+        // The tokens of a macro may be a shell's text.
+        said.matches
+            || said.names
+            || said.spawns && self.programs.in_one_of(&read.texts, said.shell)
     }
 }
 
@@ -156,21 +208,34 @@ fn pieces(marker: &str) -> Option<Regex> {
         .ok()
 }
 
-/// Whether Python may read words from these bytes that do not stand there: identifiers are
-/// normalised (`ｓｅｔｓｉｄ` is `setsid`), and a declared encoding may hide ASCII.
-fn may_hide(bytes: &[u8]) -> bool {
-    if declares_other_encoding(bytes) {
-        return true;
+/// The bytes as Python reads their names: identifiers are normalised (`ｓｅｔｓｉｄ` is `setsid`), and a
+/// declared encoding may hide ASCII.
+///
+/// None if some of them stand for nothing.
+fn plain(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
+    let other = declares_other_encoding(bytes);
+    if bytes.is_ascii() && !other {
+        return Some(Cow::Borrowed(bytes));
     }
-    if bytes.is_ascii() {
-        return false;
-    }
-    let Ok(text) = std::str::from_utf8(bytes) else {
-        return true;
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) if !other => Cow::Borrowed(text),
+        _ => {
+            let decoded = decode(Language::Python, bytes);
+            if decoded.fault.is_some() {
+                return None;
+            }
+            Cow::Owned(decoded.text)
+        }
     };
     let ascii = |char: char| char.is_ascii_alphanumeric() || char == '_';
     let folds = |char: char| !char.is_ascii() && std::iter::once(char).nfkc().any(ascii);
-    text.chars().any(folds)
+    if text.chars().any(folds) {
+        return Some(Cow::Owned(text.nfkc().collect::<String>().into_bytes()));
+    }
+    Some(match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+        Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+    })
 }
 
 fn declares_other_encoding(bytes: &[u8]) -> bool {
@@ -189,95 +254,4 @@ fn declares_other_encoding(bytes: &[u8]) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const RULES: &[&[&[&str]]] = &[
-        &[&["setsid"], &["sid", "fork"]],
-        &[&["start_new_session"]],
-        &[&["news"]],
-    ];
-
-    fn wants(text: &[u8]) -> bool {
-        Filter::of(RULES.iter().copied(), &[]).wants(Language::Python, text)
-    }
-
-    #[test]
-    fn a_whole_group_is_wanted() {
-        assert!(wants(b"os.setsid()"));
-        assert!(wants(b"fork, then sid"));
-        assert!(!wants(b"fork"));
-        assert!(!wants(b"sid"));
-        assert!(wants(b"# detached-spawn: reason"));
-        assert!(wants(b"# Detached-spwan: reason"));
-    }
-
-    #[test]
-    fn every_example_of_a_rule_is_wanted() {
-        let filter = Filter::new(std::iter::empty());
-        for rule in rules::ALL {
-            let bad = rule.doc.split("## Bad").nth(1).unwrap_or_default();
-            let bad = bad.split("## Good").next().unwrap_or_default();
-            for (index, fence) in bad
-                .split("```")
-                .enumerate()
-                .filter(|(index, _)| index % 2 == 1)
-            {
-                let (info, code) = fence.split_once('\n').unwrap_or_default();
-                let language = if info.contains("rust") {
-                    Language::Rust
-                } else {
-                    Language::Python
-                };
-                assert!(
-                    filter.wants(language, code.as_bytes()),
-                    "{} fence {index}: {code}",
-                    rule.id
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn words_inside_words_count() {
-        let nested: &[&[&[&str]]] = &[&[&["ab", "bc"], &["abx", "ab", "zz"]]];
-        let filter = Filter::of(nested.iter().copied(), &[]);
-        assert!(filter.wants(Language::Rust, b"abc"));
-        assert!(filter.wants(Language::Rust, b"abx zz"));
-        assert!(!filter.wants(Language::Rust, b"ab zz"));
-    }
-
-    #[test]
-    fn what_the_configuration_adds_is_wanted() {
-        let mut policy = Policy::default();
-        policy.terms.marker = "must-outlive".to_owned();
-        policy.detaching = vec![crate::policy::Helper::new("team.proc.launch_far").unwrap()];
-        let filter = Filter::new(std::iter::once(&policy));
-        for text in [
-            "launch_far()",
-            "# must-outlive: x",
-            "# MUST_OUTLIVE: x",
-            "# mustoutlve: x",
-            "# mst‐outlivee: x",
-        ] {
-            assert!(filter.wants(Language::Rust, text.as_bytes()), "{text}");
-        }
-        assert!(!filter.wants(Language::Rust, b"fn begin() {}"));
-    }
-
-    #[test]
-    fn a_rule_without_words_wants_all() {
-        let open: &[&[&[&str]]] = &[&[&["setsid"]], &[]];
-        assert!(Filter::of(open.iter().copied(), &[]).wants(Language::Rust, b""));
-    }
-
-    #[test]
-    fn what_python_would_fold_is_wanted() {
-        assert!(wants("os.ｓｅｔｓｉｄ()".as_bytes()));
-        assert!(wants("os.\u{17f}etsid()".as_bytes()));
-        assert!(!wants("# äöü 日本語 “x”".as_bytes()));
-        assert!(wants(b"\xff\xfeo\0s\0"));
-        assert!(wants(b"# coding: utf-7\n+AG8-"));
-        assert!(!wants(b"# coding: latin-1\nx = 1"));
-    }
-}
+mod tests;

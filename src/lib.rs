@@ -24,7 +24,7 @@
 //! | [`globs`] | patterns for paths |
 //! | [`config`] | configuration files: which one holds where, and what it says |
 //! | [`policy`] | what decides of a finding besides the code; configuration as data |
-//! | [`filter`] | which files can hold a finding at all, by the rules' own words |
+//! | [`filter`] | which files can hold a finding at all, by the rules' own words and a lexer's pass |
 //! | [`facts::tree`] | the one small tree that every reader fills |
 //! | [`facts::outline`] | which statement holds which place |
 //! | [`facts::python`], [`facts::rust`] | parsers, and nothing else |

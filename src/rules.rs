@@ -37,8 +37,8 @@ pub struct Rule {
     /// Markdown with the headings What it finds, Why it matters, Bad, Good, When it may stay; its
     /// fences are tests.
     pub doc: &'static str,
-    /// Groups of words: a file can match only if it has all words of one group. Sound, not tight.
-    pub words: &'static [&'static [&'static str]],
+    /// What a file has in which it can match. Sound, not tight.
+    pub words: Words,
     /// Finds it.
     pub check: fn(&Facts) -> Vec<Hit>,
 }
@@ -113,42 +113,9 @@ mod names;
 mod shell;
 #[cfg(test)]
 mod tests;
+mod words;
 
-/// Words of all that takes shell text or an argv. A shell can hide a program's name (`set''sid`), so
-/// only the spawner's own name is sure to stand in a file.
-pub(crate) const SPAWNER_WORDS: &[&[&str]] = &[
-    &["subprocess"],
-    &["popen"],
-    &["Popen"],
-    &["getoutput"],
-    &["getstatusoutput"],
-    &["system"],
-    &["spawn"],
-    &["exec"],
-    &["Exec"],
-    &["shell"],
-    &["Shell"],
-    &["process"],
-    &["Process"],
-    &["Command"],
-    &["cmd"],
-    &["run_"],
-    &["plumbum"],
-    &["invoke"],
-    &["fabric"],
-    &["sarge"],
-    &["delegator"],
-    &["pexpect"],
-    &["launch_kernel"],
-    &["containers"],
-    &["docker", "detach"],
-    &["podman", "detach"],
-    &["mirakuru"],
-    &["import sh"],
-    &["from sh"],
-    &[", sh"],
-    &[",sh"],
-];
+pub use words::{Groups, PYTHON, RUST, Spawners, WIDE, WIDE_8, WIDE_14, Words};
 
 /// Declares the rules' modules and lists them, in the order of the documentation.
 macro_rules! rules {

@@ -29,5 +29,6 @@ mod readme;
 mod robust;
 #[path = "support/run.rs"]
 mod run;
+mod sound;
 mod variants;
 mod walk;

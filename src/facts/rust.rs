@@ -5,6 +5,7 @@ mod literal;
 mod macros;
 mod reader;
 mod scan;
+mod sketch;
 mod strict;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ use crate::facts::tree::{Fault, Kind, Tree};
 use crate::source::{Source, Span};
 use lexer::Lexed;
 use reader::Reader;
+pub(crate) use sketch::sketch;
 
 /// Deepest nesting of brackets, `<` and prefix operators that is given to syn: its parser recurses,
 /// and a stack that overflows aborts the process. Real code needs 45.

@@ -46,6 +46,31 @@ pub fn argv(words: &[Word], place: Place) -> Vec<Command> {
     reader.done()
 }
 
+/// Names of the programs that a shell would run for this text.
+pub(crate) fn programs(text: &str) -> Vec<String> {
+    let parts = vec![(0, Span::new(0, text.len()))];
+    let text = Text {
+        text: text.to_owned(),
+        parts,
+    };
+    let place = Place {
+        act: Span::default(),
+        scope: ScopeId(0),
+    };
+    let commands = read(&text, "sh", place).into_iter();
+    commands.map(|command| command.program).collect()
+}
+
+/// Names of the programs that run others which are named among their arguments.
+pub(crate) fn carriers() -> impl Iterator<Item = &'static str> {
+    wrappers::names().chain(readers())
+}
+
+/// Names of those among them that may read an argument as a text.
+pub(crate) fn readers() -> impl Iterator<Item = &'static str> {
+    special::NAMES.split_whitespace()
+}
+
 /// A character and where it is written.
 #[derive(Clone, Copy, Debug)]
 struct Char {

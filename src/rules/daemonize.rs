@@ -2,6 +2,7 @@
 
 use super::hooks::Hooks;
 use super::names::is_here;
+use super::words::Words;
 use super::{Hit, Level, Rule, Way, leaving};
 use crate::facts::{Call, Facts, Truth, Value};
 use crate::source::Language;
@@ -71,13 +72,32 @@ fn start() {
 
 In a program whose documented way to run is as a daemon, behind an option that is off by default.
 "#,
-    words: &[
-        &["aemon"],
-        &["setsid", "fork"],
-        &["detached"],
-        &["detach_process"],
-        &["getattr", "fork"],
-    ],
+    words: Words {
+        both: &[
+            &["setsid", "fork"],
+        ],
+        python: &[
+            &["daemonize", "circus|gunicorn|luigi|Daemonize"],
+            &["DaemonContext"],
+            &["DaemonRunner"],
+            &["daemoniker"],
+            &["daemonocle"],
+            &["detached", "celery"],
+            &["detach_process"],
+            &["daemonic_popen"],
+        ],
+        rust: &[
+            &["daemonize"],
+            &["daemonizr"],
+            &["daemonix"],
+            &["that_detached"],
+            &["with_detached"],
+            &["checked_daemon"],
+            &["daemon_redirect_stdio"],
+            &["<daemon>", "libc|nix|fork"],
+        ],
+        ..Words::NONE
+    },
     check,
 };
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::names::mentions;
+use super::words::Words;
 use super::{Hit, Level, Rule, Way, leaving};
 use crate::facts::{Call, Facts, ScopeId, Value};
 
@@ -72,7 +73,19 @@ fn start() {
 
 When the point is to hand the process to a reaper: a subreaper, or the init of a container.
 "#,
-    words: &[&["fork"], &["CLONE_PARENT"], &["getattr"]],
+    words: Words {
+        both: &[
+            &["CLONE_PARENT", "<clone>|<clone3>|<syscall>"],
+            &["vfork"],
+        ],
+        python: &[
+            &[".fork"],
+        ],
+        rust: &[
+            &["<fork>", "libc|nix|extern \"|fork::|use fork|fork as"],
+        ],
+        ..Words::NONE
+    },
     check,
 };
 

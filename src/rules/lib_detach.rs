@@ -1,6 +1,7 @@
 //! Rule `lib-detach`: library calls that detach with no option that says so, and declared ones.
 
 use super::names::{holder, is_of, last};
+use super::words::Words;
 use super::{Certainty, Hit, Level, Rule, Way, leaving};
 use crate::facts::{Arg, Call, Command, Facts, HOLE, Setting, Truth, Value, Word};
 use crate::source::Span;
@@ -65,27 +66,33 @@ fn start() -> std::io::Result<()> {
 When the library's process ends by itself, or is ended by a supervisor that the reason names; and with
 `spawn_detached`, whose reason is the justification.
 "#,
-    words: &[
-        &["jupyter_client"],
-        &["mirakuru"],
-        &["honcho"],
-        &["circus"],
-        &["asyncssh"],
-        &["watchdog"],
-        &["xprocess"],
-        &["rq"],
-        &["nohup"],
-        &["NOHUP"],
-        &["libtmux"],
-        &["new_session"],
-        &["new-session"],
-        &["new-window"],
-        &["split-window"],
-        &["respawn-pane"],
-        &["debugpy"],
-        &["spawn_owned"],
-        &["owned"],
-    ],
+    words: Words {
+        both: &[
+            &["spawn_detached"],
+        ],
+        python: &[
+            &["jupyter_client", "launch_kernel|start_kernel|start_new_kernel|start_new_async_kernel|run_kernel"],
+            &["mirakuru"],
+            &["honcho"],
+            &["circus"],
+            &["asyncssh"],
+            &["AutoRestartTrick"],
+            &["<rq>", "Worker|fork_work_horse"],
+            &["plumbum", "nohup|NOHUP"],
+            &["libtmux"],
+            &["new_session", "session_name|window_command"],
+            &["new-session"],
+            &["new-window"],
+            &["split-window"],
+            &["respawn-pane"],
+            &["xprocess"],
+            &["debugpy", ".listen"],
+        ],
+        programs: &[
+            "owned --persist",
+        ],
+        ..Words::NONE
+    },
     check,
 };
 

@@ -5,6 +5,7 @@ use super::names::{
     around, ends, holder, is_asserted, is_handed_on, is_own_group, is_spawn_option, is_spawner,
     is_started_child, last, mentions, on_command, only_arg,
 };
+use super::words::Words;
 use super::{Certainty, Hit, Level, Rule, Way, leaving};
 use crate::facts::tree::Form;
 use crate::facts::{Call, Facts, Holder, Setting, Truth, Value};
@@ -78,21 +79,28 @@ fn start() -> std::io::Result<()> {
 When the spawner itself ends that group on every way out, death by SIGKILL included: a supervisor
 does, a `finally` does not.
 "#,
-    words: &[
-        &["process_group"],
-        &["setpgroup"],
-        &["_new_group"],
-        &["group_spawn"],
-        &["group_status"],
-        &["group_output"],
-        &["group()"],
-        &["ProcessGroup"],
-        &["setpgid"],
-        &["SpawnOptions"],
-        &["make_group_leader"],
-        &["SETPGROUP"],
-        &["set_pgroup"],
-    ],
+    words: Words {
+        both: &[
+            &["process_group"],
+            &["setpgroup"],
+            &["SETPGROUP", "setflags|set_flags"],
+        ],
+        python: &[
+            &["<_new_group>"],
+        ],
+        rust: &[
+            &["<group_spawn>"],
+            &["<group_status>"],
+            &["<group_output>"],
+            &["group()", "spawn|status|output"],
+            &["<ProcessGroup>"],
+            &["setpgid"],
+            &["SpawnOptions"],
+            &["make_group_leader"],
+            &["set_pgroup"],
+        ],
+        ..Words::NONE
+    },
     check,
 };
 

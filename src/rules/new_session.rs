@@ -5,6 +5,7 @@ use super::names::{
     around, ends, holder, is_asserted, is_handed_on, is_of, is_spawn_option, mentions, on_command,
     only_arg,
 };
+use super::words::{WIDE_14, Words};
 use super::{Certainty, Hit, Level, Rule, Way, leaving};
 use crate::facts::tree::Form;
 use crate::facts::{Call, Facts, Holder, Setting, Truth, Value};
@@ -74,19 +75,24 @@ fn start() -> std::io::Result<()> {
 When the child must outlive its spawner by design (an updater, a session manager's own child), or
 when a supervisor that is named in the reason kills it by its session.
 "#,
-    words: &[
-        &["start_new_session"],
-        &["_new_session"],
-        &["new_session", "plumbum"],
-        &["posix_spawn"],
-        &["setsid"],
-        &["SETSID"],
-        &["ProcessSession"],
-        &["SpawnOptions"],
-        &["create_session"],
-        &["Popen"],
-        &["subprocess"],
-    ],
+    words: Words {
+        both: &[
+            &["start_new_session"],
+            &["<_new_session>"],
+            &["setsid"],
+            &["SETSID", "setflags|set_flags"],
+        ],
+        python: &[
+            &["new_session", "plumbum"],
+            &["subprocess|Popen", WIDE_14],
+        ],
+        rust: &[
+            &["<ProcessSession>"],
+            &["SpawnOptions"],
+            &["create_session"],
+        ],
+        ..Words::NONE
+    },
     check,
 };
 

@@ -1,5 +1,6 @@
 //! Rule `opener`: what hands a file or an address to the desktop.
 
+use super::words::Words;
 use super::{Certainty, Hit, Level, Rule, Way, leaving};
 use crate::facts::{Call, Command, Facts, HOLE};
 
@@ -55,15 +56,23 @@ fn show() -> std::io::Result<std::fs::File> {
 
 In a program for people at a desk: what is opened is theirs to close.
 "#,
-    words: &[
-        &["webbrowser"],
-        &["click"],
-        &["launch"],
-        &["open"],
-        &["xdg-"],
-        &["gio"],
-        &["browser"],
-    ],
+    words: Words {
+        both: &[
+            &["webbrowser", "open|get|-m"],
+        ],
+        python: &[
+            &[".launch", "click|typer"],
+        ],
+        rust: &[
+            &["open::|open as", ".that|.with|that_in_background|with_in_background"],
+            &["opener", ".open|.reveal|open_browser"],
+        ],
+        programs: &[
+            "xdg-open", "gnome-open", "kde-open", "kde-open5", "exo-open", "gvfs-open",
+            "sensible-browser", "x-www-browser", "www-browser", "wslview", "open", "gio",
+        ],
+        ..Words::NONE
+    },
     check,
 };
 

@@ -1,6 +1,7 @@
 //! Rule `preexec-detach`: a hook that leaves the session or group between fork and exec.
 
 use super::hooks::{Hook, Hooks, is_tether};
+use super::words::Words;
 use super::{Certainty, Hit, Level, Rule, Way, leaving, new_group};
 use crate::facts::{Call, Facts, ScopeId, Value};
 
@@ -91,13 +92,17 @@ fn start() -> std::io::Result<()> {
 When the child must outlive its spawner by design, or when a supervisor that is named in the reason
 ends its session or group.
 "#,
-    words: &[
-        &["setsid"],
-        &["setpgrp"],
-        &["setpgid"],
-        &["getattr"],
-        &["before_spawn", "process_group"],
-    ],
+    words: Words {
+        both: &[
+            &["setsid"],
+            &["setpgrp"],
+            &["setpgid"],
+        ],
+        rust: &[
+            &["before_spawn", "process_group"],
+        ],
+        ..Words::NONE
+    },
     check,
 };
 

@@ -1,6 +1,7 @@
 //! Rule `pty-spawn`: a child on a terminal of its own, in a session that the terminal ties.
 
 use super::names::{holder, is_of, last};
+use super::words::{WIDE_8, Words};
 use super::{Certainty, Hit, Level, Rule, Way, hup_ignore, leaving};
 use crate::facts::{Call, Command, Facts, Holder, Setting, Truth, Value, Word};
 use crate::source::{Language, Span};
@@ -61,21 +62,33 @@ fn start() -> std::io::Result<()> {
 
 When the program needs a terminal and honours SIGHUP; a test of a terminal program is the usual case.
 "#,
-    words: &[
-        &["pty"],
-        &["Pty"],
-        &["PTY"],
-        &["login_tty"],
-        &["pexpect"],
-        &["expect"],
-        &["_tty_in"],
-        &["spawn_command"],
-        &["script"],
-        &["unbuffer"],
-        &["xterm"],
-        &["su"],
-        &["socat"],
-    ],
+    words: Words {
+        both: &[
+            &["forkpty"],
+            &["login_tty"],
+            &["ptyprocess"],
+        ],
+        python: &[
+            &["pexpect"],
+            &["<import pty>|<from pty>|<, pty>|<,pty>", "fork|spawn"],
+            &["<pty=>|<pty =>|\"pty\"|'pty'", "run|local|sudo|set|invoke|fabric|shellous"],
+            &["_tty_in"],
+            &["usePTY", "spawnProcess"],
+            &["spawnProcess", WIDE_8],
+        ],
+        rust: &[
+            &["expectrl"],
+            &["rexpect"],
+            &["portable_pty"],
+            &["spawn_command"],
+            &["pty_process"],
+            &["shellous"],
+        ],
+        programs: &[
+            "script -c|--command", "unbuffer", "expect", "xterm", "su -P|--pty", "socat",
+        ],
+        ..Words::NONE
+    },
     check,
 };
 

@@ -2,6 +2,7 @@
 
 use super::hooks::Hooks;
 use super::names::{ends, last, mentions};
+use super::words::Words;
 use super::{Certainty, Hit, Level, Rule, Way, leaving};
 use crate::facts::tree::{Form, Spread};
 use crate::facts::{Arg, Call, Facts, Truth, Value};
@@ -71,22 +72,36 @@ fn session() -> i32 {
 
 In a crate that implements the call itself, such as a binding to the C library.
 "#,
-    words: &[
-        &["setsid"],
-        &["setpgrp"],
-        &["setpgid"],
-        &["SETSID"],
-        &["SETPGID"],
-        &["daemon", "extern"],
-        &["daemon", "ctypes"],
-        &["daemon", "cffi"],
-        &["syscall"],
-        &["asm!"],
-        &["fork_exec"],
-        &["getattr", "ctypes"],
-    ],
+    words: Words {
+        both: &[
+            &["setsid"],
+            &["setpgrp"],
+            &["setpgid"],
+            &["<SETSID>"],
+            &["<SETPGID>"],
+        ],
+        python: &[
+            &[".daemon", "ctypes|cffi"],
+            &["<syscall>", NUMBERS],
+            &["fork_exec"],
+        ],
+        rust: &[
+            &["<daemon>", "extern|dlsym|libloading"],
+            &[CALLS, NUMBERS],
+            &["asm!", IN_ASSEMBLY],
+        ],
+        ..Words::NONE
+    },
     check,
 };
+
+/// How a raw system call is called.
+const CALLS: &str = "<syscall>|<syscall0>|<syscall1>|<syscall2>|<syscall3>|<syscall4>|<syscall5>|<syscall6>";
+/// Its numbers, as they may be written: see [`by_number`].
+const NUMBERS: &str = "<112>|<109>|<157>|<154>|112i|112u|112_|157i|157u|157_|109i|109u|109_|154i|154u|154_|\
+    <0x70>|<0x6d>|<0x6D>|<0x9d>|<0x9D>|<0x9a>|<0x9A>";
+/// The same for [`assembly`].
+const IN_ASSEMBLY: &str = "112|109|157|154|66|57|0x70|0x6d|0x6D|0x9d|0x9D|0x9a|0x9A|0x42|0x39";
 
 fn check(facts: &Facts) -> Vec<Hit> {
     let hooks = Hooks::of(facts);

@@ -1,6 +1,7 @@
 //! Rule `self-detach`: `setsid`, `setpgrp` or `setpgid` called by name.
 
 use super::hooks::Hooks;
+use super::words::Words;
 use super::{Hit, Level, Rule, leaving};
 use crate::facts::{Call, Facts};
 
@@ -63,7 +64,14 @@ fn start() -> nix::Result<()> {
 In a program whose task is a session or group of its own: a shell with job control, a terminal, a
 supervisor that ends what it leads.
 "#,
-    words: &[&["setsid"], &["setpgrp"], &["setpgid"], &["getattr"]],
+    words: Words {
+        both: &[
+            &["setsid"],
+            &["setpgrp"],
+            &["setpgid"],
+        ],
+        ..Words::NONE
+    },
     check,
 };
 

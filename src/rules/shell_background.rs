@@ -1,6 +1,7 @@
 //! Rule `shell-background`: a shell text runs a command in the background.
 
 use super::shell::{self, Sign, sure};
+use super::words::Words;
 use super::{Hit, Level, Rule, Way};
 use crate::facts::{Command, Facts};
 
@@ -10,7 +11,12 @@ pub(super) const RULE: Rule = Rule {
     summary: "a shell text runs a command in the background with `&` or forgets it with `disown`",
     help: "Start it from the program itself, with `spawn_owned` or `owned start`, so that something waits for it.",
     doc: DOC,
-    words: super::SPAWNER_WORDS,
+    words: Words {
+        programs: &[
+            "&", "disown",
+        ],
+        ..Words::NONE
+    },
     check,
 };
 

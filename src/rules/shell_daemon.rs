@@ -2,6 +2,7 @@
 
 use super::shell::{self, Sign, flag, is_hole, is_option, named, options, sure};
 use super::shell_remote::VALUED as SSH_VALUED;
+use super::words::Words;
 use super::{Certainty, Hit, Level, Rule, Way};
 use crate::facts::{Command, Facts, HOLE, Word};
 use crate::source::Span;
@@ -12,7 +13,17 @@ pub(super) const RULE: Rule = Rule {
     summary: "a shell text or argv runs a program that daemonises, by itself or by a flag",
     help: "Keep it in the foreground with its own flag, start it with `spawn_owned` or `owned run -- CMD…`, or write why it must outlive its parent.",
     doc: DOC,
-    words: super::SPAWNER_WORDS,
+    words: Words {
+        programs: &[
+            "gunicorn", "celery worker|beat|events|multi", "uwsgi", "circusd", "gpg-agent",
+            "zdaemon", "zdaemonctl", "forever", "redis-server", "valkey-server", "dbus-daemon",
+            "emacs", "pm2", "adb", "sccache", "nginx", "cron", "crond", "twistd", "supervisord",
+            "honcho", "dbus-launch", "ssh-agent", "daemonize", "daemon", "sudo -b|--background",
+            "start-stop-daemon", "dtach", "abduco", "openvt", "strace -D|daemonize", "ssh",
+            "autossh", "expect", "ruby daemon",
+        ],
+        ..Words::NONE
+    },
     check,
 };
 

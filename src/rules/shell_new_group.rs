@@ -2,6 +2,7 @@
 
 use super::shell::{self, Sign, called_in_perl, entry, is_option, named, options, sure};
 use super::shell_setsid::socat;
+use super::words::Words;
 use super::{Certainty, Hit, Level, Rule, Way};
 use crate::facts::{Command, Facts, Word};
 use crate::source::Span;
@@ -12,7 +13,16 @@ pub(super) const RULE: Rule = Rule {
     summary: "a shell text or argv turns on job control or runs a program that makes a process group",
     help: "Turn job control off, start it with `spawn_owned` or `owned run -- CMD…`, or write why it must outlive its parent.",
     doc: DOC,
-    words: super::SPAWNER_WORDS,
+    words: Words {
+        programs: &[
+            "parallel", "sem", "s6-setsid", "socat", "tcsh", "csh", "set -m|monitor",
+            "status job-control", "ksh -m|monitor", "ksh93 -m|monitor", "mksh -m|monitor",
+            "lksh -m|monitor", "oksh -m|monitor", "sh -m|monitor", "bash -m|monitor",
+            "dash -m|monitor", "zsh -m|monitor", "ash -m|monitor", "yash -m|monitor",
+            "perl setpg", "php setpg", "ruby setpg|pgroup",
+        ],
+        ..Words::NONE
+    },
     check,
 };
 

@@ -1,6 +1,7 @@
 //! Rule `shell-nohup`: a shell text or argv makes a command proof against a hangup.
 
 use super::shell::{self, Sign, sure};
+use super::words::Words;
 use super::{Hit, Level, Rule, Way};
 use crate::facts::{Command, Facts};
 use crate::source::Span;
@@ -11,7 +12,12 @@ pub(super) const RULE: Rule = Rule {
     summary: "a shell text or argv runs `nohup` or ignores SIGHUP with `trap`",
     help: "Drop `nohup`, start it with `spawn_owned` or `owned run -- CMD…`, or write why it must outlive a hangup.",
     doc: DOC,
-    words: super::SPAWNER_WORDS,
+    words: Words {
+        programs: &[
+            "nohup", "trap",
+        ],
+        ..Words::NONE
+    },
     check,
 };
 

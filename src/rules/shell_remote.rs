@@ -1,6 +1,7 @@
 //! Rule `shell-remote`: `ssh HOST CMD` starts a process on another machine.
 
 use super::shell::{self, Sign, flag, is_spread, options};
+use super::words::Words;
 use super::{Certainty, Hit, Level, Rule, Way};
 use crate::facts::{Command, Facts, Word};
 
@@ -10,7 +11,12 @@ pub(super) const RULE: Rule = Rule {
     summary: "a shell text or argv runs a command on another machine with `ssh`",
     help: "Tie the remote command to the client with `ssh -tt`, or write what ends it there.",
     doc: DOC,
-    words: super::SPAWNER_WORDS,
+    words: Words {
+        programs: &[
+            "ssh", "autossh",
+        ],
+        ..Words::NONE
+    },
     check,
 };
 

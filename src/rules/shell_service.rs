@@ -2,6 +2,7 @@
 
 use super::names::last;
 use super::shell::{self, Sign, is_hole, is_option, options, sure};
+use super::words::Words;
 use super::{Certainty, Hit, Level, Rule, Way};
 use crate::facts::{Call, Command, Facts, Truth, Word};
 
@@ -11,7 +12,18 @@ pub(super) const RULE: Rule = Rule {
     summary: "a shell text or argv hands work to another service: tmux, screen, at, cron, systemd, containers",
     help: "Run it in the foreground (`docker run` without `-d`), start it with `spawn_owned` or `owned start`, or write what ends it.",
     doc: DOC,
-    words: super::SPAWNER_WORDS,
+    words: Words {
+        python: &[
+            &["<detach>", "containers|docker|podman", ".run"],
+        ],
+        programs: &[
+            "tmux", "byobu", "byobu-tmux", "screen", "byobu-screen", "at", "batch", "crontab",
+            "systemd-run", "systemctl", "service start", "rc-service start", "invoke-rc.d start", "docker -d|--detach", "podman -d|--detach", "nerdctl -d|--detach",
+            "docker-compose -d|--detach", "podman-compose -d|--detach", "kubectl run", "oc run",
+            "launchctl",
+        ],
+        ..Words::NONE
+    },
     check,
 };
 

@@ -1,6 +1,7 @@
 //! Rule `shell-setsid`: a program that makes a session, in command position.
 
 use super::shell::{self, Sign, is_option, named, sure};
+use super::words::Words;
 use super::{Certainty, Hit, Level, Rule, Way};
 use crate::facts::{Command, Facts, Word};
 
@@ -10,7 +11,14 @@ pub(super) const RULE: Rule = Rule {
     summary: "a shell text or argv runs `setsid` or another program that makes a session",
     help: "Drop `setsid`, start it with `spawn_owned` or `owned run -- CMD…`, or write why it must outlive its parent.",
     doc: DOC,
-    words: super::SPAWNER_WORDS,
+    words: Words {
+        programs: &[
+            "setsid", "pgrphack", "s6-setsid", "chpst", "bwrap --new-session", "socat",
+            "perl setsid", "ruby setsid", "php setsid", "node detached", "nodejs detached",
+            "bun detached", "deno detached",
+        ],
+        ..Words::NONE
+    },
     check,
 };
 

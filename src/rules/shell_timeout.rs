@@ -1,6 +1,7 @@
 //! Rule `shell-timeout`: `timeout CMD` makes a process group.
 
 use super::shell::{self, Sign, sure};
+use super::words::Words;
 use super::{Hit, Level, Rule, Way};
 use crate::facts::{Command, Facts};
 
@@ -10,7 +11,12 @@ pub(super) const RULE: Rule = Rule {
     summary: "a shell text or argv runs `timeout` without `--foreground`",
     help: "Write `timeout --foreground`, or use the time limit of the spawning call or of `owned start --timeout`.",
     doc: DOC,
-    words: super::SPAWNER_WORDS,
+    words: Words {
+        programs: &[
+            "timeout", "gtimeout",
+        ],
+        ..Words::NONE
+    },
     check,
 };
 

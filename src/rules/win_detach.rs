@@ -1,6 +1,7 @@
 //! Rule `win-detach`: what takes a process out of its console, group or job on Windows.
 
 use super::names::{is_asserted, is_here, mentions, only_arg};
+use super::words::{WIDE_14, Words};
 use super::{Certainty, Hit, Level, Rule, Way, leaving};
 use crate::facts::{Call, Command, Facts, Value, Word};
 use crate::source::Span;
@@ -66,21 +67,26 @@ fn start() -> std::io::Result<()> {
 When the child must outlive its spawner by design, or when the group is made only to send it
 `CTRL_BREAK_EVENT` and a job object ends it.
 "#,
-    words: &[
-        &["creationflags"],
-        &["creation_flags"],
-        &["CreationFlags"],
-        &["P_DETACH"],
-        &["spawn"],
-        &["startfile"],
-        &["CreateProcess"],
-        &["cmd"],
-        &["start "],
-        &["schtasks"],
-        &["tart-"],
-        &["subprocess"],
-        &["Popen"],
-    ],
+    words: Words {
+        python: &[
+            &["creationflags"],
+            &["P_DETACH"],
+            &["startfile"],
+            &["spawnl"],
+            &["spawnv"],
+            &["CreateProcess", "DETACHED_PROCESS|CREATE_NEW_CONSOLE|CREATE_NEW_PROCESS_GROUP|CREATE_BREAKAWAY_FROM_JOB"],
+            &["subprocess|Popen", WIDE_14],
+        ],
+        rust: &[
+            &["creation_flags"],
+            &["<CreationFlags>"],
+            &["CreateProcess", "DETACHED_PROCESS|CREATE_NEW_CONSOLE|CREATE_NEW_PROCESS_GROUP|CREATE_BREAKAWAY_FROM_JOB"],
+        ],
+        programs: &[
+            "schtasks", "powershell", "pwsh", "cmd /c|/C|/k|/K", "start",
+        ],
+        ..Words::NONE
+    },
     check,
 };
 

@@ -253,7 +253,7 @@ impl Lexed {
     }
 }
 
-fn terminated(kind: LiteralKind) -> bool {
+pub(super) fn terminated(kind: LiteralKind) -> bool {
     match kind {
         LiteralKind::Int { .. } | LiteralKind::Float { .. } => true,
         LiteralKind::Char { terminated }

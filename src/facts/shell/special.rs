@@ -5,6 +5,12 @@ use super::unfold::Inner;
 use super::wrappers::{is_assignment, operand, takes_value};
 use super::{Char, Token};
 
+/// Names of all that [`inner`] knows and that run something.
+pub(super) const NAMES: &str = "sh bash dash zsh ksh ksh93 mksh lksh oksh ash yash rbash fish tcsh csh env genv eval \
+    trap su runuser script ssh watch parallel sem find gfind flock start-stop-daemon busybox \
+    toybox cmd powershell pwsh uv poetry pipenv pdm hatch rye conda mamba pixi bundle bwrap \
+    setarch";
+
 /// What such a program runs; none for a program that has no way of its own.
 pub(super) fn inner(name: &str, words: &[Token], stdin: Option<&[Char]>) -> Option<Vec<Inner>> {
     let args = words.get(1..).unwrap_or_default();

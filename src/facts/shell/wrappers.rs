@@ -123,6 +123,11 @@ const DAEMON: &str = "config name command pidfiles pidfile user chroot chdir uma
 const SUDO: &str =
     "user group prompt close-from role type host chdir chroot command-timeout other-user";
 
+/// Names of all of them.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    TABLE.iter().flat_map(|row| row.names.split(' '))
+}
+
 /// What the wrapper `name` runs; nothing for other programs.
 pub(super) fn inner(name: &str, words: &[Token]) -> Vec<Inner> {
     let Some(wrapper) = TABLE

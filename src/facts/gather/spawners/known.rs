@@ -189,3 +189,38 @@ pub(super) fn how(call: &Call) -> Option<How> {
 fn rust_end(path: &str, name: &str) -> bool {
     name.starts_with(char::is_uppercase) && ends_with_path(path, name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::filter::Filter;
+    use crate::source::Language;
+
+    #[test]
+    fn the_filter_knows_every_spawner() {
+        let filter = Filter::new(std::iter::empty());
+        let mut missed = Vec::new();
+        let paths = SPAWNERS.iter().flat_map(|(names, _)| names.iter());
+        for path in paths.chain(METHODS.iter().map(|(name, _)| name)) {
+            let crates = ["duct", "expectrl", "rexpect"];
+            let of_rust = crates.iter().any(|name| path.starts_with(name));
+            let of_rust = of_rust || path.contains('!') || path.starts_with(char::is_uppercase);
+            let (language, text) = if of_rust {
+                (
+                    Language::Rust,
+                    format!("{}(\"nginx\")", path.replace('.', "::")),
+                )
+            } else {
+                let root = path.split(['.', '(']).next().unwrap_or_default();
+                (
+                    Language::Python,
+                    format!("import {root}\n{path}(\"nginx\", \"nginx\")"),
+                )
+            };
+            if !filter.wants(language, text.as_bytes()) {
+                missed.push(text);
+            }
+        }
+        assert!(missed.is_empty(), "{missed:#?}");
+    }
+}

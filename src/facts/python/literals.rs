@@ -1,0 +1,408 @@
+//! A Python text by a pass over its bytes alone, for those who ask what it may hold before it is parsed:
+//! its code, and its string literals with what can be told of where they stand.
+
+use super::literal::{cook, open};
+use crate::facts::tree::Piece;
+use crate::source::Span;
+
+/// A string literal.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// Its text, escapes resolved; holes of formats as they are written.
+    pub(crate) text: String,
+    /// Whether it stands side by side with the one before it, or is added to it.
+    pub(crate) joins: bool,
+    /// Whether something else is joined before it.
+    pub(crate) follows: bool,
+    /// Whether it can be no value that goes anywhere: a message, a key.
+    pub(crate) inert: bool,
+}
+
+/// All of a text.
+#[derive(Debug, Default)]
+pub(crate) struct Literals {
+    /// In order; those that are statements of their own are left out.
+    pub(crate) all: Vec<Found>,
+    /// The text without comments and without what stands in literals.
+    pub(crate) code: String,
+    /// Calls, by name, with more than a few positions, or with a spread behind so many.
+    pub(crate) calls: Vec<(Span, usize, bool)>,
+    /// The most items of a list or tuple whose last is no string.
+    pub(crate) longest: usize,
+    /// Whether brackets or quotes do not fit, so that none of this can be relied on.
+    pub(crate) odd: bool,
+}
+
+/// Fewer positions than this are not told of.
+const FEW: usize = 8;
+
+/// What is called with a message, or with a key before all others.
+const MESSAGES: &[&str] = &[
+    "print",
+    "warn",
+    "warning",
+    "debug",
+    "info",
+    "error",
+    "exception",
+    "critical",
+    "log",
+    "skip",
+    "fail",
+    "add_argument",
+    "option",
+    "warn_explicit",
+    "note",
+    "verbose",
+    "echo",
+    "secho",
+];
+const KEYED: &[&str] = &[
+    "get",
+    "pop",
+    "setdefault",
+    "hasattr",
+    "setattr",
+    "getattr",
+    "delattr",
+    "startswith",
+    "endswith",
+    "get_option",
+    "set_option",
+    "getoption",
+    "addoption",
+    "register",
+    "isinstance",
+];
+const TOLD: &[&str] = &[
+    "help",
+    "description",
+    "epilog",
+    "usage",
+    "doc",
+    "metavar",
+    "dest",
+    "reason",
+];
+
+/// An open bracket.
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    opener: u8,
+    /// What is called with it, if anything.
+    callee: Option<Span>,
+    commas: usize,
+    /// The keyword whose value is being given.
+    keyword: Option<Span>,
+    /// Whether any was: behind it no position counts.
+    named: bool,
+    /// How many items came when the last one was seen that is no string.
+    other: usize,
+}
+
+struct Pass<'t> {
+    text: &'t str,
+    at: usize,
+    levels: Vec<Level>,
+    /// The last byte that is neither blank nor comment, and the one before it; a line break where a
+    /// statement ends.
+    last: [u8; 2],
+    word: Span,
+    /// Whether but for a `+` nothing stands between here and the last literal.
+    beside: bool,
+    found: Literals,
+    /// Literals that are statements of their own, if everything fits.
+    alone: Vec<Found>,
+}
+
+/// Reads them. Total.
+pub(crate) fn literals(text: &str) -> Literals {
+    let mut pass = Pass {
+        text,
+        at: 0,
+        levels: Vec::new(),
+        last: [b'\n'; 2],
+        word: Span::default(),
+        beside: false,
+        found: Literals::default(),
+        alone: Vec::new(),
+    };
+    while pass.step() {}
+    pass.done()
+}
+
+impl Pass<'_> {
+    fn byte(&self, at: usize) -> Option<u8> {
+        self.text.as_bytes().get(at).copied()
+    }
+
+    fn slice(&self, span: Span) -> &str {
+        let text = self.text.get(span.start as usize..span.end as usize);
+        text.unwrap_or_default()
+    }
+
+    /// Goes on by one token; false at the end.
+    fn step(&mut self) -> bool {
+        let Some(byte) = self.byte(self.at) else {
+            return false;
+        };
+        let start = self.at;
+        self.at += 1;
+        match byte {
+            b' ' | b'\t' | b'\x0c' => self.found.code.push(' '),
+            b'\n' | b'\r' => {
+                self.found.code.push('\n');
+                if self.levels.is_empty() {
+                    self.note(b'\n');
+                }
+            }
+            b'#' => self.at = self.line_end(start),
+            b'\\' => self.skip_break(),
+            b'\'' | b'"' => self.literal(start, start),
+            b'(' | b'[' | b'{' => self.open(byte),
+            b')' | b']' | b'}' => self.close(byte),
+            _ if is_word(byte) => self.take_word(start),
+            _ => self.sign(byte),
+        }
+        true
+    }
+
+    /// Notes what is neither blank nor a literal.
+    fn note(&mut self, byte: u8) {
+        self.beside &= byte == b'+' && self.last[1] != b'+';
+        self.last = [self.last[1], byte];
+    }
+
+    fn line_end(&self, from: usize) -> usize {
+        let rest = self.text.as_bytes().get(from..).unwrap_or_default();
+        memchr::memchr2(b'\n', b'\r', rest).map_or(self.text.len(), |length| from + length)
+    }
+
+    /// A line break behind a backslash ends nothing.
+    fn skip_break(&mut self) {
+        self.found.code.push(' ');
+        self.at += match (self.byte(self.at), self.byte(self.at + 1)) {
+            (Some(b'\r'), Some(b'\n')) => 2,
+            (Some(b'\n' | b'\r'), _) => 1,
+            _ => 0,
+        };
+        // What follows goes on with the line, even where it is the first thing of it.
+        if self.last[1] == b'\n' {
+            self.last[1] = b'\\';
+        }
+    }
+
+    fn open(&mut self, byte: u8) {
+        let called = byte == b'(' && matches!(self.last[1], b'a' | b')' | b']' | b'}' | b'"');
+        let name = if self.last[1] == b'a' {
+            self.word
+        } else {
+            Span::default()
+        };
+        self.levels.push(Level {
+            opener: byte,
+            callee: called.then_some(name),
+            commas: 0,
+            keyword: None,
+            named: false,
+            other: 0,
+        });
+        self.found.code.push(char::from(byte));
+        self.note(byte);
+    }
+
+    fn close(&mut self, byte: u8) {
+        let opener = match byte {
+            b')' => b'(',
+            b']' => b'[',
+            _ => b'{',
+        };
+        match self.levels.pop() {
+            Some(level) => {
+                self.found.odd |= level.opener != opener;
+                self.count(level, false);
+            }
+            None => self.found.odd = true,
+        }
+        self.found.code.push(char::from(byte));
+        self.note(byte);
+    }
+
+    fn count(&mut self, level: Level, spreads: bool) {
+        match level.callee {
+            Some(name) if level.commas + 1 >= FEW || spreads => {
+                self.found.calls.push((name, level.commas + 1, spreads));
+            }
+            Some(_) => {}
+            None if level.opener == b'{' => {}
+            None => self.found.longest = self.found.longest.max(level.other),
+        }
+    }
+
+    fn sign(&mut self, byte: u8) {
+        let next = self.byte(self.at);
+        if let Some(level) = self.levels.last().copied() {
+            let call = level.callee.is_some();
+            let spreads = call && matches!(self.last[1], b'(' | b',') && next != Some(b'*');
+            match byte {
+                b'*' if spreads => self.count(level, true),
+                b'=' if call && next != Some(b'=') && self.last[1] == b'a' => {
+                    let word = self.word;
+                    self.change(|level| {
+                        level.keyword = Some(word);
+                        level.named = true;
+                    });
+                }
+                b',' => self.change(|level| {
+                    level.keyword = None;
+                    level.commas += usize::from(!level.named);
+                }),
+                _ => {}
+            }
+        }
+        self.found.code.push(char::from(byte));
+        self.note(byte);
+    }
+
+    fn change(&mut self, with: impl FnOnce(&mut Level)) {
+        if let Some(level) = self.levels.last_mut() {
+            with(level);
+        }
+    }
+
+    fn take_word(&mut self, start: usize) {
+        while self.byte(self.at).is_some_and(is_word) {
+            self.at += 1;
+        }
+        let span = Span::new(start, self.at);
+        let word = self.slice(span);
+        let prefix = word.len() <= 3 && word.bytes().all(|letter| b"rRbBuUfFtT".contains(&letter));
+        if prefix && matches!(self.byte(self.at), Some(b'\'' | b'"')) {
+            let quote = self.at;
+            self.at += 1;
+            self.literal(start, quote);
+            return;
+        }
+        let word = word.to_owned();
+        self.found.code.push_str(&word);
+        self.word = span;
+        self.change(|level| level.other = level.commas + 1);
+        self.note(b'a');
+    }
+
+    /// Takes the literal whose prefix starts at `start` and whose first quote is at `quote`.
+    fn literal(&mut self, start: usize, quote: usize) {
+        let prefix = self.text.get(start..quote).unwrap_or_default();
+        let format = prefix.contains(['f', 'F', 't', 'T']);
+        let (end, closed) = end(self.text.as_bytes(), quote, format);
+        self.at = end;
+        self.found.odd |= !closed;
+        let literal = open(self.text, Span::new(start, end));
+        let mut pieces = Vec::new();
+        cook(self.text, literal, literal.body, &mut pieces);
+        let text = pieces.into_iter().filter_map(|piece| match piece {
+            Piece::Text { text, .. } => Some(text),
+            _ => None,
+        });
+        let found = Found {
+            text: text.collect(),
+            joins: self.beside,
+            follows: self.last[1] == b'+',
+            inert: self.is_inert(),
+        };
+        self.found.code.push_str("\"\"");
+        if self.last[1] == b'\n' && self.levels.is_empty() && self.ends_line() {
+            self.alone.push(found);
+            // The next one, on a line of its own too, is no part of it.
+            return;
+        }
+        self.found.all.push(found);
+        self.last = [self.last[1], b'"'];
+        self.beside = true;
+    }
+
+    /// The next byte that is no blank.
+    fn next(&self) -> Option<u8> {
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        let mut rest = rest.iter();
+        rest.find(|byte| !matches!(byte, b' ' | b'\t')).copied()
+    }
+
+    /// Whether nothing but a comment follows on this line.
+    fn ends_line(&self) -> bool {
+        matches!(self.next(), None | Some(b'\n' | b'\r' | b'#'))
+    }
+
+    fn is_inert(&self) -> bool {
+        if matches!(&self.last, b"==" | b"!=") {
+            return true;
+        }
+        let Some(level) = self.levels.last() else {
+            return false;
+        };
+        if level.opener == b'{' {
+            return self.next() == Some(b':');
+        }
+        let Some(callee) = level.callee else {
+            return false;
+        };
+        let name = self.slice(callee);
+        let message = MESSAGES.contains(&name)
+            || ["Error", "Exception", "Warning"]
+                .iter()
+                .any(|end| name.ends_with(end));
+        let told = level
+            .keyword
+            .is_some_and(|word| TOLD.contains(&self.slice(word)));
+        let key = KEYED.contains(&name) && level.commas == 0;
+        message || told || key
+    }
+
+    fn done(mut self) -> Literals {
+        self.found.odd |= !self.levels.is_empty();
+        if self.found.odd {
+            self.found.all.extend(self.alone);
+        }
+        self.found
+    }
+}
+
+/// Where the literal ends whose first quote is at `quote`, and whether a quote ends it: else it is its
+/// line that does, or the text.
+fn end(bytes: &[u8], quote: usize, format: bool) -> (usize, bool) {
+    let sign = bytes.get(quote).copied().unwrap_or_default();
+    let closing = [sign; 3];
+    let triple = bytes.get(quote..).unwrap_or_default().starts_with(&closing);
+    let closing = if triple { &closing[..] } else { &closing[..1] };
+    let mut at = quote + closing.len();
+    let mut braces = 0_usize;
+    while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
+        // In a hole the same quotes may open another literal.
+        if rest.starts_with(closing) && (braces == 0 || triple) {
+            return (at + closing.len(), true);
+        }
+        at += match rest {
+            [b'\\', b'\r', b'\n', ..] => 3,
+            [b'\\', _, ..] => 2,
+            [b'\n' | b'\r', ..] if !triple => return (at, false),
+            [b'{', b'{', ..] | [b'}', b'}', ..] if format && braces == 0 => 2,
+            [b'{', ..] if format => {
+                braces += 1;
+                1
+            }
+            [b'}', ..] if format => {
+                braces = braces.saturating_sub(1);
+                1
+            }
+            [own, ..] if *own == sign && !triple => {
+                end(bytes, at, false).0.saturating_sub(at).max(1)
+            }
+            _ => 1,
+        };
+    }
+    (bytes.len(), false)
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+}

@@ -1,0 +1,345 @@
+//! Words in bytes: which groups of them are there, told in one pass.
+
+use std::collections::BTreeMap;
+
+use aho_corasick::packed::{self, Searcher};
+use aho_corasick::{AhoCorasick, MatchKind};
+use memchr::memmem;
+
+use crate::rules::WIDE;
+
+/// What must stand beside a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Border {
+    /// Anything.
+    Any,
+    /// No letter, digit or `_`.
+    Whole,
+    /// The same, and something that reaches it before.
+    Reached,
+    /// A letter or the like on both sides, the line's indentation not counted: a word is cut here.
+    Cut,
+}
+
+/// A word of a rule.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Word {
+    letters: String,
+    border: Border,
+    /// What must stand close behind it; often nothing.
+    near: String,
+}
+
+impl Word {
+    fn new(written: &str) -> Self {
+        let (written, near) = written.split_once('…').unwrap_or((written, ""));
+        let whole = written
+            .strip_prefix('<')
+            .and_then(|rest| rest.strip_suffix('>'));
+        let reached = written.strip_prefix('.').filter(|rest| !rest.is_empty());
+        let (letters, border) = match (whole, reached) {
+            (Some(letters), _) => (letters, Border::Whole),
+            (None, Some(letters)) => (letters, Border::Reached),
+            (None, None) => (written, Border::Any),
+        };
+        Self {
+            letters: letters.to_owned(),
+            border,
+            near: near.to_owned(),
+        }
+    }
+
+    /// Whether it stands at `at`, where its letters are.
+    fn is_at(&self, bytes: &[u8], at: usize) -> bool {
+        let before = bytes.get(..at).unwrap_or_default();
+        let after = bytes.get(at + self.letters.len()..).unwrap_or_default();
+        let letters = self.letters.as_bytes();
+        let apart = |inside: Option<&u8>, outside: Option<&u8>| {
+            !inside.copied().is_some_and(is_part) || !outside.copied().is_some_and(is_part)
+        };
+        let whole =
+            || apart(letters.first(), before.last()) && apart(letters.last(), after.first());
+        let close = after.get(..NEAR).unwrap_or(after);
+        if !self.near.is_empty() && memmem::find(close, self.near.as_bytes()).is_none() {
+            return false;
+        }
+        match self.border {
+            Border::Any => true,
+            Border::Whole => whole(),
+            Border::Reached => whole() && is_reached(before),
+            Border::Cut => {
+                before.last().copied().is_some_and(is_part)
+                    && after
+                        .trim_ascii_start()
+                        .first()
+                        .copied()
+                        .is_some_and(is_part)
+            }
+        }
+    }
+
+    fn is_in(&self, bytes: &[u8]) -> bool {
+        memmem::find_iter(bytes, self.letters.as_bytes()).any(|at| self.is_at(bytes, at))
+    }
+}
+
+/// How many bytes behind a word are close to it.
+const NEAR: usize = 32;
+
+/// Letters, digits, `_`, and all of a character outside of ASCII.
+fn is_part(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+}
+
+/// Whether what ends here reaches the name that follows: `os.`, `libc::`, `import `, `(`, `"`.
+fn is_reached(before: &[u8]) -> bool {
+    let before = before.trim_ascii_end();
+    // A line that goes on.
+    let before = before
+        .strip_suffix(b"\\")
+        .unwrap_or(before)
+        .trim_ascii_end();
+    let Some(last) = before.last() else {
+        return false;
+    };
+    let quoted = before
+        .strip_suffix(b"\"")
+        .or_else(|| before.strip_suffix(b"'"));
+    if let Some(before) = quoted {
+        // As in `getattr(os, "fork")` and `libc["fork"]`.
+        return matches!(before.trim_ascii_end().last(), Some(b',' | b'['));
+    }
+    b".:,({[".contains(last) || before.ends_with(b"import")
+}
+
+/// What a group of words says of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Says {
+    /// A rule may match.
+    Match,
+    /// The same, if a call has so many positions.
+    Wide(usize),
+    /// A text or argv may be run.
+    Spawns,
+    /// Such a text may be read as a shell does.
+    Shell,
+    /// A name of the code may be that of a program.
+    Names,
+    /// A comment may speak to this tool.
+    Speaks,
+    /// The bytes are not what is read: words may be written with escapes, or be cut.
+    Hides,
+}
+
+/// All that a file says.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Said {
+    /// [`Says::Match`].
+    pub(super) matches: bool,
+    /// [`Says::Wide`], the smallest number.
+    pub(super) wide: Option<usize>,
+    /// [`Says::Spawns`].
+    pub(super) spawns: bool,
+    /// [`Says::Shell`].
+    pub(super) shell: bool,
+    /// [`Says::Names`].
+    pub(super) names: bool,
+    /// [`Says::Speaks`].
+    pub(super) speaks: bool,
+    /// [`Says::Hides`].
+    pub(super) hides: bool,
+}
+
+impl Said {
+    /// Whether no rule can match.
+    pub(super) fn is_nothing(&self) -> bool {
+        !(self.matches || self.spawns || self.hides || self.speaks || self.wide.is_some())
+    }
+
+    fn note(&mut self, says: Says) {
+        match says {
+            Says::Match => self.matches = true,
+            Says::Wide(positions) => {
+                self.wide = Some(self.wide.map_or(positions, |own| own.min(positions)));
+            }
+            Says::Spawns => self.spawns = true,
+            Says::Shell => self.shell = true,
+            Says::Names => self.names = true,
+            Says::Speaks => self.speaks = true,
+            Says::Hides => self.hides = true,
+        }
+    }
+}
+
+/// A group without its first word.
+#[derive(Clone, Debug)]
+struct Rest {
+    /// Of each of these one must be there.
+    words: Vec<Vec<Word>>,
+    says: Says,
+}
+
+/// A word with which groups begin, and what must come to it.
+type Start = (Word, Vec<Rest>);
+
+/// Some of the words, and what finds them.
+#[derive(Debug)]
+struct Part {
+    search: Search,
+    /// For all letters that are found: the words that start so.
+    starts: Vec<Vec<Start>>,
+}
+
+/// What finds words: the fast way needs instructions that not every processor has.
+#[derive(Debug)]
+enum Search {
+    Packed(Searcher),
+    Plain(AhoCorasick),
+}
+
+/// The fast way slows down with the number of its words, and ends at 64.
+const PER_PART: usize = 48;
+
+/// Groups of words.
+#[derive(Debug)]
+pub(super) struct Terms(Vec<Part>);
+
+/// Groups that are being gathered.
+#[derive(Debug, Default)]
+pub(super) struct Gathered(BTreeMap<Word, Vec<Rest>>);
+
+impl Gathered {
+    /// Adds a group in the rules' own notation; false if it is empty, so that every file has it.
+    pub(super) fn add(&mut self, group: &[&str], says: Says) -> bool {
+        let wide = |word: &&str| word.strip_prefix(WIDE)?.parse().ok();
+        let says = group.iter().find_map(wide).map_or(says, Says::Wide);
+        let mut words = group
+            .iter()
+            .filter(|word| !word.starts_with(WIDE))
+            .map(|word| word.split('|').map(Word::new).collect::<Vec<_>>());
+        let Some(first) = words.next() else {
+            return false;
+        };
+        let rest = Rest {
+            words: words.collect(),
+            says,
+        };
+        for word in first {
+            if word.letters.is_empty() {
+                return false;
+            }
+            self.0.entry(word).or_default().push(rest.clone());
+        }
+        true
+    }
+
+    /// Adds a word as it stands, whatever signs it has.
+    pub(super) fn plain(&mut self, letters: &str, says: Says) {
+        self.word(letters, Border::Any, says);
+    }
+
+    /// Adds letters between which a word may be cut.
+    pub(super) fn cut(&mut self, letters: &str) {
+        self.word(letters, Border::Cut, Says::Hides);
+    }
+
+    fn word(&mut self, letters: &str, border: Border, says: Says) {
+        let word = Word {
+            letters: letters.to_owned(),
+            border,
+            near: String::new(),
+        };
+        let words = Vec::new();
+        self.0.entry(word).or_default().push(Rest { words, says });
+    }
+
+    /// All of it, ready; none if that cannot be made.
+    pub(super) fn done(self) -> Option<Terms> {
+        let mut letters: Vec<&str> = self.0.keys().map(|word| word.letters.as_str()).collect();
+        letters.dedup();
+        let parts = letters.chunks(PER_PART);
+        parts
+            .map(|own| self.part(own))
+            .collect::<Option<_>>()
+            .map(Terms)
+    }
+
+    fn part(&self, letters: &[&str]) -> Option<Part> {
+        let mut fast = packed::Config::new();
+        fast.match_kind(packed::MatchKind::LeftmostLongest);
+        let fast = fast.builder().extend(letters).build();
+        let search = match fast {
+            Some(fast) => Search::Packed(fast),
+            None => {
+                let mut plain = AhoCorasick::builder();
+                Search::Plain(
+                    plain
+                        .match_kind(MatchKind::LeftmostLongest)
+                        .build(letters)
+                        .ok()?,
+                )
+            }
+        };
+        let starting = |found: &&str| {
+            let words = self.0.iter();
+            let words = words.filter(|(word, _)| found.starts_with(&word.letters));
+            words
+                .map(|(word, rest)| (word.clone(), rest.clone()))
+                .collect()
+        };
+        let starts = letters.iter().map(starting).collect();
+        Some(Part { search, starts })
+    }
+}
+
+impl Terms {
+    /// What the bytes say, read until that is `enough`.
+    pub(super) fn read(&self, bytes: &[u8], enough: fn(&Said) -> bool) -> Said {
+        let mut said = Said::default();
+        for part in &self.0 {
+            let mut from = 0;
+            while let Some((word, at)) = part.search.next(bytes, from) {
+                // Words overlap: the longest was found, and those that begin it are there as well.
+                // The search goes on at the next byte, for those that begin inside it.
+                from = at + 1;
+                let words = part.starts.get(word).into_iter().flatten();
+                for (_, groups) in words.filter(|(word, _)| word.is_at(bytes, at)) {
+                    for rest in groups {
+                        let has = |one: &Vec<Word>| one.iter().any(|word| word.is_in(bytes));
+                        if !says(said, rest.says) && rest.words.iter().all(has) {
+                            said.note(rest.says);
+                        }
+                    }
+                }
+                if enough(&said) {
+                    return said;
+                }
+            }
+        }
+        said
+    }
+}
+
+impl Search {
+    /// The next word from `from` on: which, and where it stands.
+    fn next(&self, bytes: &[u8], from: usize) -> Option<(usize, usize)> {
+        let found = match self {
+            Self::Packed(search) => search.find_in(bytes, (from..bytes.len()).into()),
+            Self::Plain(search) => search.find(aho_corasick::Input::new(bytes).range(from..)),
+        };
+        found.map(|found| (found.pattern().as_usize(), found.start()))
+    }
+}
+
+/// Whether it is known already.
+fn says(said: Said, says: Says) -> bool {
+    match says {
+        Says::Match => said.matches,
+        Says::Wide(positions) => said.wide.is_some_and(|own| own <= positions),
+        Says::Spawns => said.spawns,
+        Says::Shell => said.shell,
+        Says::Names => said.names,
+        Says::Speaks => said.speaks,
+        Says::Hides => said.hides,
+    }
+}

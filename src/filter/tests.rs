@@ -1,0 +1,150 @@
+use super::*;
+use crate::policy::Helper;
+
+fn wants(language: Language, text: &str) -> bool {
+    Filter::new(std::iter::empty()).wants(language, text.as_bytes())
+}
+
+fn check(language: Language, texts: &[&str], wanted: bool) {
+    let wrong = texts.iter().filter(|text| wants(language, text) != wanted);
+    let wrong: Vec<&&str> = wrong.collect();
+    assert!(wrong.is_empty(), "not so ({wanted}): {wrong:#?}");
+}
+
+#[test]
+fn words_of_rules_let_a_file_in() {
+    let python = [
+        "os.setsid()",
+        "Popen(x, start_new_session=True)",
+        "import subprocess\nsubprocess.run(['nginx'])",
+        "import subprocess as s\ns.run(\n    ['nginx']\n)",
+        "os.system('cd x && at now')",
+        "from os import (\n    path,\n    system,\n)\nsystem('x &')",
+        "getattr(os, 'system')('nginx')",
+        "import os\nos. \\\n  system('nginx')",
+        "os.system('FOO=1 at now')",
+        "os.system('sudo -u me at now')",
+        "os.system('timeout ' + n + 's at now')",
+        "os.system(f'{folder}/nginx')",
+        "os.system('p=ngi; ${p}nx')",
+        "os.system(\"'ngi'nx\")",
+        "os.system('ngi' 'nx')",
+        "os.system('ngi' + 'nx')",
+        "os.system('\\x6eginx')",
+        "import subprocess\nsubprocess.run([sys.executable, '-c', 'import os; os.system(\"at now\")'])",
+        "import subprocess\nsubprocess.run(['sh', '-c', 'at now'])",
+        "import subprocess\nsubprocess.Popen(x, 0, None, None, None, None, None, True, True, None, None, False, None, 8)",
+        "from subprocess import Popen as P\nP(x, 0, None, None, None, None, None, True, True, None, None, False, None, 8)",
+        "import subprocess\nR = (0, None, None, None, None, None, True, True, None, None, False, None, F)\nsubprocess.Popen(x, *R)",
+        "import sh\nsh.nginx()",
+        "from plumbum.cmd import nginx\nnginx()",
+        "# detached-spawn: reason",
+        "# Detached-spwan: reason",
+        "if x:\n    os.fork()\nos._exit(0)",
+    ];
+    check(Language::Python, &python, true);
+    let rust = [
+        "libc::setsid();",
+        "Command::new(\"nginx\");",
+        "Command::new(\"sh\").arg(\"-c\").arg(\"x &\");",
+        "c.group().spawn()",
+        "fn f() { libc::syscall(112); }",
+        "use libc::fork as f; fn g() { unsafe { f() } }",
+        "run_cmd!(nginx);",
+        "open::that(url)",
+        "/* detached-spawn: x */",
+        "fn main() { let x = \"unterminated\n; libc::setsid(); }",
+    ];
+    check(Language::Rust, &rust, true);
+}
+
+#[test]
+fn what_only_looks_so_is_left_out() {
+    let python = [
+        "",
+        "import subprocess\nsubprocess.run(['ls'])",
+        "import subprocess\n'''nginx at now'''\nsubprocess.run(['ls'])",
+        "import subprocess\n# nginx\nsubprocess.run(['ls'], shell=x)",
+        "import subprocess\nsubprocess.run(['ls'])\nraise ValueError('nginx')",
+        "import subprocess\nsubprocess.run(['ls'], shell=True)\nx = {'nginx': 1}",
+        "import subprocess\nsubprocess.run('ls', shell=True)\nx = 'look at that'",
+        "import subprocess\nsubprocess.run('a && b > /dev/null 2>&1', shell=True)",
+        "x = 'the system runs nginx'",
+        "np.array(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14)\nimport subprocess",
+        "get_context('fork')",
+        "m.group().spawn",
+        "x = empty",
+    ];
+    check(Language::Python, &python, false);
+    let rust = [
+        "// libc::setsid()",
+        "pub fn setsid() -> pid_t;",
+        "pub const CLONE_PARENT: i32 = 1; fn clone(&self) {}",
+        "Command::new(\"ls\");",
+        "fn system_call(a: u32) -> u32 { 112 }",
+        "workgroup_status",
+    ];
+    check(Language::Rust, &rust, false);
+}
+
+#[test]
+fn every_example_of_a_rule_is_wanted() {
+    for rule in rules::ALL {
+        let bad = rule.doc.split("## Bad").nth(1).unwrap_or_default();
+        let bad = bad.split("## Good").next().unwrap_or_default();
+        let fences = bad.split("```").skip(1).step_by(2);
+        for fence in fences {
+            let (info, code) = fence.split_once('\n').unwrap_or_default();
+            let language = if info.contains("rust") {
+                Language::Rust
+            } else {
+                Language::Python
+            };
+            assert!(wants(language, code), "{}: {code}", rule.id);
+        }
+    }
+}
+
+#[test]
+fn every_rule_names_what_it_needs() {
+    for rule in rules::ALL {
+        assert!(!rule.words.is_empty(), "{}", rule.id);
+    }
+    assert!(Filter::of(&[&Words::NONE], &[]).is_none());
+    assert!(Filter::open().wants(Language::Rust, b""));
+}
+
+#[test]
+fn what_the_configuration_adds_is_wanted() {
+    let mut policy = Policy::default();
+    policy.terms.marker = "must-outlive".to_owned();
+    policy.detaching = vec![Helper::new("team.proc.launch_far").unwrap()];
+    let filter = Filter::new(std::iter::once(&policy));
+    for text in [
+        "launch_far()",
+        "fn launch_far() {}",
+        "# must-outlive: x",
+        "# MUST_OUTLIVE: x",
+        "# mustoutlve: x",
+        "# mst‐outlivee: x",
+    ] {
+        assert!(filter.wants(Language::Rust, text.as_bytes()), "{text}");
+    }
+    assert!(!filter.wants(Language::Rust, b"fn begin() {}"));
+}
+
+#[test]
+fn what_python_reads_otherwise_is_seen_through() {
+    let filter = Filter::new(std::iter::empty());
+    let wants = |text: &[u8]| filter.wants(Language::Python, text);
+    assert!(wants("os.ｓｅｔｓｉｄ()".as_bytes()));
+    assert!(wants("os.\u{17f}etsid()".as_bytes()));
+    assert!(!wants("# äöü 日本語 “x”".as_bytes()));
+    assert!(wants(b"\xff\xfeo\0s\0"));
+    assert!(wants(
+        b"# coding: utf-7\nimport os\nos.+AHMAZQB0AHMAaQBk-()"
+    ));
+    assert!(!wants(b"# coding: latin-1\nx = 1"));
+    assert!(wants(b"d = {'start_new_sess\\x69on': True}\nP(**d)"));
+    assert!(wants(b"d = {'start_new_\\\nsession': True}\nP(**d)"));
+}

@@ -1,0 +1,139 @@
+//! A file without a parser: its code, and the string literals that could be a text or an argv.
+
+use crate::facts::{python, rust};
+
+/// A literal, or several side by side.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Text {
+    /// Escapes resolved; the holes of formats stand in it as they are written.
+    pub(super) text: String,
+    /// Whether something is joined before it, so that it may begin inside of a command.
+    pub(super) goes_on: bool,
+}
+
+/// What a pass over a file gives.
+#[derive(Debug, Default)]
+pub(super) struct Read {
+    /// Code without comments and without what stands in literals; in Rust the names of functions are
+    /// left out where they are defined, too.
+    pub(super) code: String,
+    /// Literals that may go anywhere.
+    pub(super) texts: Vec<Text>,
+    /// Literals that are only keys or messages.
+    inert: Vec<String>,
+    /// Calls with many positions: what is called, how many, and whether a list is spread behind them.
+    calls: Vec<(String, usize, bool)>,
+    /// The most items of a list whose last is no string.
+    longest: usize,
+}
+
+/// Reads a Python file; none where it does not fit together, so that nothing can be left out.
+pub(super) fn python(text: &str) -> Option<Read> {
+    let literals = python::literals(text);
+    if literals.odd {
+        return None;
+    }
+    let name = |span: crate::source::Span| {
+        let name = text.get(span.start as usize..span.end as usize);
+        name.unwrap_or_default().to_owned()
+    };
+    let calls = literals.calls.into_iter();
+    let mut read = Read {
+        code: literals.code,
+        calls: calls
+            .map(|(span, positions, spreads)| (name(span), positions, spreads))
+            .collect(),
+        longest: literals.longest,
+        ..Read::default()
+    };
+    for literal in literals.all {
+        let text = literal.text;
+        match read.texts.last_mut() {
+            _ if literal.inert => read.inert.push(text),
+            Some(last) if literal.joins => last.text.push_str(&text),
+            _ => read.texts.push(Text {
+                text,
+                goes_on: literal.follows,
+            }),
+        }
+    }
+    Some(read)
+}
+
+/// Reads a Rust file.
+pub(super) fn rust(text: &str) -> Read {
+    let sketch = rust::sketch(text);
+    let text = |text| Text {
+        text,
+        goes_on: false,
+    };
+    Read {
+        code: sketch.code,
+        texts: sketch.texts.into_iter().map(text).collect(),
+        ..Read::default()
+    }
+}
+
+/// The functions that are told of a terminal or of flags by a position.
+const WITH_POSITIONS: &[&str] = &[
+    "Popen",
+    "call",
+    "check_call",
+    "check_output",
+    "run",
+    "spawnProcess",
+];
+
+impl Read {
+    /// Whether a call has so many positions, or may have them: of a function that matters, or of one
+    /// that has got another name here.
+    pub(super) fn is_wide(&self, positions: usize) -> bool {
+        let matters = |name: &str| {
+            if name.is_empty() {
+                return self.code.contains("getattr");
+            }
+            WITH_POSITIONS.contains(&name)
+                || WITH_POSITIONS.iter().any(|own| self.renames(own, name))
+        };
+        self.calls.iter().any(|(name, own, spreads)| {
+            let all = own + if *spreads { self.longest } else { 0 };
+            all >= positions && matters(name)
+        })
+    }
+
+    /// Whether `own` gets the other name: `import own as name`, `name = module.own`.
+    fn renames(&self, own: &str, name: &str) -> bool {
+        let assigns = |line: &str| {
+            let (target, value) = line.split_once('=').unwrap_or_default();
+            target.contains(name) && value.trim_end().ends_with(own)
+        };
+        self.code.contains(&format!("{own} as {name}")) || self.code.lines().any(assigns)
+    }
+
+    /// Code and all literals, in quotes, so that a word in one has the borders that it has in the file.
+    pub(super) fn whole(&self) -> String {
+        let texts = self.texts.iter().map(|text| &text.text);
+        self.with("\n\"", texts.chain(&self.inert))
+    }
+
+    /// Code, and the literals that may name something of it: `getattr(os, "system")`, a program.
+    pub(super) fn named(&self) -> String {
+        let asks = ["getattr", "import_module", "__import__"];
+        let asks = asks.iter().any(|name| self.code.contains(name));
+        let texts = self.texts.iter().map(|text| &text.text);
+        let names = texts.chain(&self.inert).filter(|text| {
+            asks && !text.contains(' ') || text.contains("import ") && text.len() > "import ".len()
+        });
+        self.with("\n, \"", names)
+    }
+
+    fn with<'t>(&self, quote: &str, texts: impl Iterator<Item = &'t String>) -> String {
+        let mut all = self.code.clone();
+        for text in texts {
+            all.push_str(quote);
+            all.push_str(text);
+            all.push('"');
+        }
+        all
+    }
+}
