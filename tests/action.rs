@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::command::{git, text};
+use crate::command::{CALL, git, text};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_check-detached-spawns");
 const BAD: &str = "import subprocess\nsubprocess.Popen(['::error::x'], start_new_session=True)\n";
@@ -112,6 +112,26 @@ fn findings_fail_the_step_and_are_shown() {
     ]);
     assert_eq!(mild.status, 0, "{}", mild.log);
     assert!(!mild.log.contains("::error title="), "{}", mild.log);
+}
+
+/// C 56: a summary over a mebibyte is dropped whole.
+#[test]
+fn a_summary_is_cut_before_the_runner_refuses_it() {
+    let runner = Runner::new();
+    let code = format!("import subprocess\n{}", CALL.repeat(200));
+    for index in 0..40 {
+        runner.file(&format!("{index}.py"), &code);
+    }
+    let step = runner.step(&[("CDS_BINARY", PROGRAM), ("CDS_ANNOTATIONS", "false")]);
+    assert_eq!(step.outputs.get("findings").unwrap(), "8000");
+    assert!(step.summary.len() < 1_000_000, "{}", step.summary.len());
+    assert!(
+        step.summary
+            .starts_with("## Detached spawns\n\n40 files, 8000 findings")
+    );
+    let (rows, last) = step.summary.trim_end().rsplit_once("\n\n").unwrap();
+    assert!(last.starts_with("**The rest is cut"), "{last}");
+    assert!(rows.ends_with(" |"), "a row is whole or not there");
 }
 
 #[test]

@@ -120,7 +120,14 @@ if [ "${CDS_ANNOTATIONS:-true}" = true ] && [ -f "$work/annotations" ]; then
 fi
 if [ "${CDS_SUMMARY:-true}" = true ] && [ -f "$work/summary.md" ] && [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
     # The runner refuses a summary of more than a mebibyte.
-    head -c 1000000 "$work/summary.md" >>"$GITHUB_STEP_SUMMARY"
+    if [ "$(wc -c <"$work/summary.md")" -le 921600 ]; then
+        cat "$work/summary.md" >>"$GITHUB_STEP_SUMMARY"
+    else
+        {
+            head -c 921600 "$work/summary.md" | sed '$d'
+            printf '\n**%s**\n' "The rest is cut, for GitHub shows no longer summary: the log and the inputs sarif-file and json-file have all."
+        } >>"$GITHUB_STEP_SUMMARY"
+    fi
 fi
 if [ -n "${GITHUB_OUTPUT:-}" ]; then
     {

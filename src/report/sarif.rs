@@ -1,5 +1,6 @@
 //! SARIF 2.1.0: one run, columns in UTF-16 units, paths from the repository's root; what is
-//! justified stays in it as a suppressed result with its reason.
+//! justified stays in it as a suppressed result with its reason. No more results than code scanning
+//! takes of a run; what is left out is said.
 
 use std::io::{self, Write};
 
@@ -10,10 +11,12 @@ use super::paths::uri;
 use super::summary::{Counts, fails, is_covered, problems, title, why};
 use super::{Context, FileReport, Finding, Problem, Report, Verdict};
 use crate::explain;
-use crate::rules::Level;
+use crate::rules::{ALL, Level};
 use crate::source::{Source, Span, Unit};
 
 const HOME: &str = "https://docs.rs/check-detached-spawns";
+/// Results of a run, at most: code scanning refuses a file that holds more.
+const MOST: usize = 25_000;
 
 /// Writes a report.
 ///
@@ -21,14 +24,21 @@ const HOME: &str = "https://docs.rs/check-detached-spawns";
 ///
 /// Those of `out`.
 pub fn write(out: &mut dyn Write, report: &Report, context: &Context<'_>) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, &log(report, context, MOST))?;
+    writeln!(out)
+}
+
+/// The whole of it, with `most` results.
+fn log(report: &Report, context: &Context<'_>, most: usize) -> Value {
     let rules = explain::ids();
+    let mut room = Room::of(report, most);
     let results: Vec<Value> = of_findings(report, context.prefix)
+        .filter(|(_, finding, _)| room.takes(finding))
         .map(|(file, finding, fingerprint)| result(file, finding, &fingerprint, &rules, context))
         .collect();
-    let unread: Vec<Value> = problems(report)
-        .map(|problem| notification(problem, &rules, context))
-        .collect();
-    let log = json!({
+    let unread = problems(report).map(|problem| notification(problem, &rules, context));
+    let notifications: Vec<Value> = unread.chain(room.notification()).collect();
+    json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": [{
@@ -45,13 +55,50 @@ pub fn write(out: &mut dyn Write, report: &Report, context: &Context<'_>) -> io:
             },
             "invocations": [{
                 "executionSuccessful": Counts::of(report).problems == 0,
-                "toolExecutionNotifications": unread,
+                "toolExecutionNotifications": notifications,
             }],
             "results": results,
         }],
-    });
-    serde_json::to_writer_pretty(&mut *out, &log)?;
-    writeln!(out)
+    })
+}
+
+/// How many results there is room for: what is open goes before what is accounted for.
+struct Room {
+    open: usize,
+    covered: usize,
+    left_out: usize,
+}
+
+impl Room {
+    fn of(report: &Report, most: usize) -> Self {
+        let findings = report.files.iter().flat_map(|file| &file.findings);
+        let open = findings.filter(|own| !is_covered(own)).count().min(most);
+        Self {
+            open,
+            covered: most - open,
+            left_out: 0,
+        }
+    }
+
+    fn takes(&mut self, finding: &Finding) -> bool {
+        let room = if is_covered(finding) {
+            &mut self.covered
+        } else {
+            &mut self.open
+        };
+        let taken = *room > 0;
+        *room -= usize::from(taken);
+        self.left_out += usize::from(!taken);
+        taken
+    }
+
+    fn notification(&self) -> Option<Value> {
+        let text = format!(
+            "{} more results are not in this file: code scanning takes {MOST} of a run. The other formats hold all.",
+            self.left_out,
+        );
+        (self.left_out > 0).then(|| json!({ "level": "warning", "message": { "text": text } }))
+    }
 }
 
 /// What a rule is, for the page that shows its results.
@@ -60,7 +107,7 @@ fn descriptor(id: &str) -> Value {
     let summary = explain::summary(id).unwrap_or_default();
     json!({
         "id": id,
-        "name": pascal(id),
+        "name": name(id),
         "shortDescription": { "text": sentence(summary) },
         "fullDescription": { "text": sentence(summary) },
         "help": { "text": page, "markdown": page },
@@ -166,6 +213,12 @@ fn lines_around(source: &Source, finding: &Finding) -> Span {
     }
 }
 
+/// The name of a rule for people: `NewSessionSpawn`. It must not be the id in other letters.
+fn name(id: &str) -> String {
+    let mechanism = ALL.iter().any(|rule| rule.id == id);
+    pascal(id) + if mechanism { "Spawn" } else { "" }
+}
+
 /// `new-session` as `NewSession`.
 fn pascal(id: &str) -> String {
     let word = |word: &str| {
@@ -231,20 +284,60 @@ mod tests {
         );
     }
 
+    const AT_ROOT: Context<'static> = Context {
+        prefix: "",
+        max_annotations: 0,
+    };
+
+    /// C 48: code scanning takes no more than so many results, tags and locations.
+    #[test]
+    fn a_run_is_cut_where_code_scanning_ends() {
+        assert_eq!(MOST, 25_000);
+        let mut file = sample::file("spawn(setsid=True)\n", &["setsid=True"]);
+        let finding = |index| {
+            let mut finding = sample::finding(&file.source, &["setsid=True"]);
+            // Some of what is accounted for stands before what is not.
+            if !(10..250).contains(&index) {
+                finding.verdict = Verdict::Baselined;
+            }
+            finding
+        };
+        file.findings = (0..260).map(finding).collect();
+        let report = Report {
+            files: vec![file],
+            ..Report::default()
+        };
+        let cut = |most| log(&report, &AT_ROOT, most)["runs"][0].take();
+        let run = cut(245);
+        let results = run["results"].as_array().unwrap();
+        let open = results
+            .iter()
+            .filter(|own| own["suppressions"] == json!([]));
+        assert_eq!((results.len(), open.count()), (245, 240));
+        let said = &run["invocations"][0]["toolExecutionNotifications"];
+        let text = said[0]["message"]["text"].as_str().unwrap();
+        assert!(text.starts_with("15 more results"), "{said}");
+        assert_eq!(run["invocations"][0]["executionSuccessful"], true);
+        assert_eq!(cut(7)["results"].as_array().unwrap().len(), 7);
+        let whole = cut(260);
+        assert_eq!(whole["results"].as_array().unwrap().len(), 260);
+        let said = &whole["invocations"][0]["toolExecutionNotifications"];
+        assert_eq!(said, &json!([]));
+        for rule in run["tool"]["driver"]["rules"].as_array().unwrap() {
+            assert!(rule["properties"]["tags"].as_array().unwrap().len() <= 10);
+            let name = rule["name"].as_str().unwrap();
+            assert!(!name.eq_ignore_ascii_case(rule["id"].as_str().unwrap()));
+        }
+    }
+
     #[test]
     fn columns_are_utf16_units() {
         let report = Report {
             files: vec![sample::file("x = '𝕏', f(setsid=True)\n", &["setsid=True"])],
             ..Report::default()
         };
-        let mut out = Vec::new();
-        let context = Context {
-            prefix: "",
-            max_annotations: 0,
-        };
-        write(&mut out, &report, &context).unwrap();
-        let log: Value = serde_json::from_slice(&out).unwrap();
-        let region = &log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"];
+        let region = &log(&report, &AT_ROOT, MOST)["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
+            ["region"];
         assert_eq!(
             (&region["startColumn"], &region["endColumn"]),
             (&13.into(), &24.into())

@@ -14,7 +14,7 @@ import unittest
 from support import BAD, GOOD, NAME, ODD, PROGRAM, ROOT, Case, Server, commit, needs, run, unescaped, write
 
 # All that the action may need of a machine; no wget, no jq (C 51).
-NEEDED = "bash cat chmod curl cut dirname gzip head mkdir mktemp rm sed sh sha256sum tar".split()
+NEEDED = "bash cat chmod curl cut dirname gzip head mkdir mktemp rm sed sh sha256sum tar wc".split()
 HEAD = """\
 on: push
 jobs:

@@ -10,9 +10,13 @@ import unittest
 import urllib.parse
 import xml.etree.ElementTree
 
-from support import BAD, GOOD, ODD, Case, output, unescaped, write
+from support import BAD, GOOD, ODD, Case, needs, output, run, unescaped, write
 
 FORMATS = ["concise", "json", "jsonl", "sarif", "github", "gitlab", "junit", "checkstyle", "rdjsonl", "markdown"]
+# The validator would ask the network whether addresses are there.
+OFFLINE = """<Properties><Properties Key="SARIF2006.UrisShouldBeReachable.Options">
+<Property Key="RuleEnabled" Value="Disabled" Type="Driver.RuleEnabledState" /></Properties></Properties>
+"""
 # A character that UTF-16 counts as two, one of two bytes, a tab and a combining mark before the call (C 45).
 UNITS = "import subprocess\nx = '𝕏é\t\u0301'; subprocess.Popen(['x'], start_new_session=True)\n"
 FILES = {
@@ -60,6 +64,30 @@ class Formats(Case):
                 before = line[: line.index("start_new_session")]
                 self.assertEqual(region["startColumn"], len(before.encode("utf-16-le")) // 2 + 1)
         self.assertIn(f"a folder/{ODD}", names)
+
+    @needs("sarif-multitool")
+    def test_sarif_is_as_its_validator_wants_it(self):
+        clean = json.loads(self.of("sarif"))
+        clean["runs"][0]["tool"]["driver"]["rules"][0]["name"] = "new-session"
+        write(
+            self.folder,
+            {
+                "all.sarif": self.of("sarif"),
+                "listed.sarif": output(self.folder, "--list-justified", "--output-format", "sarif")[0].decode(),
+                "nothing.sarif": output(self.folder, "--output-format", "sarif", "good.py")[0].decode(),
+                "wrong.sarif": json.dumps(clean),
+                "offline.xml": OFFLINE,
+            },
+        )
+        faults = {"all": [], "listed": [], "nothing": [], "wrong": ["warning SARIF1001"]}
+        for name, said in faults.items():
+            found = []
+            for kind in ["Sarif", "Ghas"]:
+                options = ["--config", "offline.xml", "--rule-kind", kind]
+                done = run("sarif-multitool", "validate", f"{name}.sarif", *options, cwd=self.folder)
+                self.assertIn("Analysis completed successfully", self.content(done))
+                found += re.findall(r"\.sarif\S*: ((?:error|warning) \w+)", done.stdout)
+            self.assertEqual(found, said, name)
 
     def test_xml_is_xml(self):
         for form, root in [("junit", "testsuites"), ("checkstyle", "checkstyle")]:
