@@ -5,15 +5,18 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use check_detached_spawns::adopt::{self, Baseline, is_open};
+use check_detached_spawns::config::read_file;
 use check_detached_spawns::git::{Git, Staged};
 use check_detached_spawns::report::paths::from_root;
 use check_detached_spawns::report::summary::plain;
 use check_detached_spawns::report::{FileReport, Report};
-use check_detached_spawns::walk::{Content, Input, Walk, of_shebang, of_suffix};
+use check_detached_spawns::walk::{Content, Input, Walk, of_shebang, of_suffix, reason};
 use check_detached_spawns::{replace, run};
 
 /// How many stale entries are told one by one.
 const TOLD: usize = 10;
+/// Bytes of a baseline, at most: some hundred thousand findings.
+const LARGEST: u64 = 64 << 20;
 
 /// What is staged, as files to judge, and what was committed of each.
 pub(crate) struct Index {
@@ -204,12 +207,13 @@ fn is_gone(path: &Path) -> bool {
 
 fn read(file: &Path, may_miss: bool) -> Result<Baseline, String> {
     let shown = file.display();
-    match std::fs::read(file) {
+    match read_file(file, LARGEST) {
         Ok(bytes) => Baseline::read(&bytes)
             .map_err(|fault| format!("{shown} is no baseline of ours: {fault}; write a new one with --write-baseline, to a new file")),
         Err(error) if may_miss && error.kind() == io::ErrorKind::NotFound => Ok(Baseline::default()),
         Err(error) => Err(format!(
-            "cannot read the baseline {shown}: {error}; --write-baseline makes one"
+            "cannot read the baseline {shown}: {}; --write-baseline makes one",
+            reason(&error)
         )),
     }
 }

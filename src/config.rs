@@ -11,7 +11,7 @@ mod show;
 pub use keys::{ALLOW_KEYS, HELPER_KEYS, KEYS, Key};
 
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -237,7 +237,7 @@ impl Configs {
     fn read(&self, folder: &Path) -> Result<Option<Config>, String> {
         for name in NAMES {
             let file = folder.join(name);
-            let text = match read_file(&file) {
+            let text = match read_file(&file, LARGEST) {
                 Ok(bytes) => bytes,
                 Err(error) if is_nothing(&error) => continue,
                 Err(error) => return Err(unreadable(&self.place.shown(&file), &error)),
@@ -254,17 +254,27 @@ impl Configs {
     }
 }
 
-/// Reads a file that anybody may have put there: no pipe that never ends, and no device.
-fn read_file(file: &Path) -> io::Result<Vec<u8>> {
+/// Reads a file that anybody may have put there, of at most `largest` bytes: no pipe that never ends, and
+/// no device.
+///
+/// # Errors
+///
+/// Those of the system, and where it is no such file.
+pub fn read_file(file: &Path, largest: u64) -> io::Result<Vec<u8>> {
     let about = std::fs::metadata(file)?;
     if about.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
     }
-    if !about.is_file() || about.len() > LARGEST {
-        let why = format!("it is no regular file of at most {} MiB", LARGEST >> 20);
+    let mut bytes = Vec::new();
+    if about.is_file() {
+        let mut start = std::fs::File::open(file)?.take(largest + 1);
+        start.read_to_end(&mut bytes)?;
+    }
+    if !about.is_file() || bytes.len() as u64 > largest {
+        let why = format!("it is no regular file of at most {} MiB", largest >> 20);
         return Err(io::Error::other(why));
     }
-    std::fs::read(file)
+    Ok(bytes)
 }
 
 fn is_nothing(error: &io::Error) -> bool {
@@ -288,7 +298,7 @@ fn file_name(path: &Path) -> &Path {
 /// The configuration that the caller names.
 fn chosen(file: &Path, place: &Place, flags: &Levels) -> Result<Config, String> {
     let shown = place.shown(file);
-    let bytes = read_file(file).map_err(|error| unreadable(&shown, &error))?;
+    let bytes = read_file(file, LARGEST).map_err(|error| unreadable(&shown, &error))?;
     parse(&place.full(file), &bytes, place, flags)?.ok_or_else(|| {
         format!("the configuration {shown} has no table for us: write [tool.{TABLE}] in pyproject.toml, [package.metadata.{TABLE}] or [workspace.metadata.{TABLE}] in Cargo.toml")
     })

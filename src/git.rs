@@ -5,12 +5,12 @@
 //! is run either: renames are those between the base and the index.
 
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 use crate::report::summary::plain;
-use crate::walk::{Place, path_of};
+use crate::walk::{Place, path_of, reason};
 
 /// Paths given to one run of git; the system limits how long a command line may be.
 const AT_ONCE: usize = 200;
@@ -37,12 +37,15 @@ impl Git {
     ///
     /// # Errors
     ///
-    /// Says so where there is none.
+    /// Says so where there is none, or none that git reads.
     pub fn of(place: &Place) -> Result<Self, String> {
-        if place.root.join(".git").exists() {
-            return Ok(Self {
-                root: place.root.clone(),
-            });
+        let git = Self {
+            root: place.root.clone(),
+        };
+        if git.root.join(".git").exists() {
+            // Where git reads none, some of its commands do something else in silence.
+            git.words(&["rev-parse", "--git-dir"])?;
+            return Ok(git);
         }
         let here = place.cwd.display();
         Err(format!(
@@ -192,22 +195,44 @@ impl Git {
     }
 
     fn run<'a>(&self, args: impl Iterator<Item = &'a OsStr>) -> Result<Vec<u8>, String> {
-        let args: Vec<OsString> = args.map(OsStr::to_owned).collect();
-        let output = reader(&self.root)
-            .args(&args)
-            .output()
-            .map_err(|error| format!("cannot run git: {error}"))?;
+        let args: Vec<&OsStr> = args.collect();
+        let output = reader(&self.root).args(&args).output();
+        let output = output.map_err(|error| format!("cannot run git: {}", reason(&error)))?;
         if output.status.success() {
             return Ok(output.stdout);
         }
-        let shown = args.first().map(|own| own.to_string_lossy().into_owned());
+        Err(self.fault(&args, &output))
+    }
+
+    /// What to do about a git that failed; its own words only where we have none.
+    fn fault(&self, args: &[&OsStr], output: &Output) -> String {
         let said = String::from_utf8_lossy(&output.stderr);
-        Err(format!(
-            "git {} failed in {}: {}",
-            shown.unwrap_or_default(),
-            self.root.display(),
-            said.trim()
-        ))
+        let root = self.root.display();
+        if said.contains("dubious ownership") {
+            return format!(
+                "git does not read {root}, which is another user's: \
+                 `git config --global --add safe.directory {root}` says that it may"
+            );
+        }
+        if self.is_partial() {
+            return format!(
+                "{root} is a clone with a filter, and nothing is fetched here: what is compared with is not \
+                 all there. Clone without `--filter` (`filter` of actions/checkout), or complete it: \
+                 `git fetch --refetch --no-filter origin`"
+            );
+        }
+        let what = args.first().map(|own| own.to_string_lossy());
+        let what = what.unwrap_or_default();
+        format!("git {what} failed in {root}: {}", said.trim())
+    }
+
+    /// Whether git was told to leave objects out until they are asked for (git-clone(1), `--filter`).
+    fn is_partial(&self) -> bool {
+        let keys = r"^(remote\..*\.promisor|extensions\.partialclone)$";
+        let asked = reader(&self.root)
+            .args(["config", "--get-regexp", keys])
+            .output();
+        asked.is_ok_and(|output| output.status.success())
     }
 }
 

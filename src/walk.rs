@@ -194,7 +194,7 @@ fn is_missing(error: &io::Error) -> bool {
 }
 
 /// What the system says of an error, without its number.
-pub(crate) fn reason(error: &io::Error) -> String {
+pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or_default();
     let mut chars = text.chars();

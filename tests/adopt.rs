@@ -1,29 +1,10 @@
 //! Gradual adoption: baselines, earlier commits, what is staged, markers put in and taken out.
 
-use std::ffi::OsStr;
+mod base;
+
 use std::path::Path;
 
-use crate::command::{BAD, CALL, FORMATS, Fallible, concise, git, good, run, status, text, write};
-
-/// A repository whose first commit, tagged `base`, holds these files.
-fn repository(files: &[(&str, &str)]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    git(folder.path(), &["init", "--quiet", "--initial-branch=main"]);
-    for (name, code) in files {
-        write(folder.path(), name, code);
-    }
-    commit(folder.path());
-    git(folder.path(), &["tag", "base"]);
-    folder
-}
-
-fn commit(folder: &Path) {
-    git(folder, &["add", "--all"]);
-    git(
-        folder,
-        &["commit", "--quiet", "--allow-empty", "--message=x"],
-    );
-}
+use crate::command::{BAD, CALL, FORMATS, Fallible, concise, good, run, status, text, write};
 
 fn complaint(folder: &Path, args: &[&str]) -> String {
     let output = run(folder, args).unwrap();
@@ -133,152 +114,34 @@ fn a_baseline_that_is_none_is_refused() {
     complaint(folder.path(), &["--write-baseline"]);
 }
 
-#[test]
-fn only_what_is_new_fails_against_a_base() {
-    let folder = repository(&[("old.py", BAD), ("good.py", &good()), ("moved.py", BAD)]);
-    let at = folder.path();
-    let base = ["--diff-base", "base"];
-    assert_eq!(concise(at, &base).len(), 1, "nothing is new");
-    // Changed, not committed: a line above, a reason taken away, a file under another name, a new one.
-    write(at, "old.py", format!("# above\n{BAD}"));
-    write(at, "good.py", BAD);
-    git(at, &["mv", "moved.py", "to here.py"]);
-    write(at, "new.py", BAD);
-    let lines = concise(at, &base);
-    let names: Vec<&str> = lines
-        .iter()
-        .filter_map(|line| line.split_once(".py:"))
-        .map(|(name, _)| name)
-        .collect();
-    assert_eq!(names, ["good", "new"], "{lines:?}");
-    assert!(lines[2].contains("2 justified (2 baselined)"), "{lines:?}");
-    // The same from a folder inside, and committed.
-    std::fs::create_dir(at.join("sub")).unwrap();
-    assert_eq!(
-        concise(&at.join("sub"), &["--diff-base", "base", ".."]).len(),
-        3
-    );
-    commit(at);
-    assert_eq!(concise(at, &base).len(), 3);
-    // What the base's branch gained meanwhile is not held against this one.
-    git(at, &["checkout", "--quiet", "-b", "other", "base"]);
-    write(at, "old.py", "");
-    commit(at);
-    git(at, &["checkout", "--quiet", "main"]);
-    assert_eq!(concise(at, &["--diff-base", "other"]).len(), 3);
-}
-
-#[test]
-fn a_missing_base_says_what_to_fetch() {
-    let folder = repository(&[("a.py", BAD)]);
-    for reference in ["origin/main", "--output=x", "no such"] {
-        let reference = format!("--diff-base={reference}");
-        let said = complaint(folder.path(), &[&reference]);
-        assert!(
-            said.contains("cannot find the base") && said.contains("fetch-depth: 0"),
-            "{said}"
-        );
-    }
-    assert!(!folder.path().join("x").exists());
-    let plain = tempfile::tempdir().unwrap();
-    write(plain.path(), "a.py", BAD);
-    let said = complaint(plain.path(), &["--diff-base", "main"]);
-    assert!(said.contains("is in no git repository"), "{said}");
-}
-
-/// A repository can name programs for git to run; none of them is.
+/// A pull request may put anything under the name of a baseline.
 #[cfg(unix)]
 #[test]
-fn git_runs_nothing_of_the_repository() {
-    let folder = repository(&[
-        ("a.py", BAD),
-        (".gitattributes", "*.py diff=own filter=own\n"),
-    ]);
+fn a_baseline_is_a_file_of_some_size() {
+    let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
-    let touch = format!("touch {}", at.join("ran").display());
-    for key in [
-        "core.fsmonitor",
-        "diff.external",
-        "diff.own.command",
-        "diff.own.textconv",
-        "filter.own.clean",
-        "filter.own.smudge",
-        "core.pager",
-    ] {
-        git(at, &["config", key, &touch]);
-    }
-    write(at, "a.py", format!("# more\n{BAD}"));
-    write(at, "b.py", BAD);
-    assert_eq!(concise(at, &["--diff-base", "base"]).len(), 2);
-    concise(at, &["--staged"]);
-    assert!(!at.join("ran").exists());
-}
-
-#[test]
-fn what_is_staged_is_judged_as_staged() {
-    let folder = repository(&[("old.py", BAD), ("good.py", &good()), ("gone.py", BAD)]);
-    let at = folder.path();
-    let staged = |args: &[&str]| concise(at, &[&["--staged"], args].concat());
-    assert!(staged(&[])[0].starts_with("0 files"));
-    write(at, "good.py", BAD);
-    // So much beside it that it is no new name of the file that is gone.
-    write(at, "sub/new.py", format!("{BAD}{}", "x = 1\n".repeat(99)));
-    write(at, "old.py", format!("x = 1\n{BAD}"));
-    git(at, &["add", "."]);
-    git(at, &["rm", "--quiet", "--cached", "gone.py"]);
-    // The working tree says something else; what will be committed counts.
-    write(at, "good.py", good());
-    std::fs::remove_file(at.join("sub/new.py")).unwrap();
-    write(at, "unstaged.py", BAD);
-    let lines = staged(&[]);
-    assert!(
-        lines[0].starts_with("good.py:2:") && lines[1].starts_with("sub/new.py:2:"),
-        "{lines:?}"
-    );
-    assert!(
-        lines[2].starts_with("3 files, 2 findings") && lines[2].contains("1 baselined"),
-        "{lines:?}"
-    );
-    assert_eq!(staged(&["sub"]).len(), 2);
-    let said = complaint(at, &["--staged", "nosuch.py"]);
-    assert!(said.contains("neither there nor staged"), "{said}");
-    assert_eq!(staged(&["--exclude", "sub/", "old.py", "sub"]).len(), 1);
-    // Before the first commit everything is new.
-    let first = tempfile::tempdir().unwrap();
-    git(first.path(), &["init", "--quiet"]);
-    write(first.path(), "a.py", BAD);
-    git(first.path(), &["add", "a.py"]);
-    assert_eq!(concise(first.path(), &["--staged"]).len(), 2);
-}
-
-/// Names with spaces, line breaks, percent signs and bytes that are no UTF-8.
-#[cfg(unix)]
-#[test]
-fn any_name_will_do() {
-    use std::os::unix::ffi::OsStrExt;
-    let folder = repository(&[("a.py", "")]);
-    let at = folder.path();
-    let names: [&[u8]; 5] = [b"a b.py", b"a\nb.py", b"a%0A.py", b"-a.py", b"\xff\xfe.py"];
-    let all = |code: &str| {
-        for name in names {
-            std::fs::write(at.join(OsStr::from_bytes(name)), code).unwrap();
+    write(at, "a.py", BAD);
+    std::os::unix::fs::symlink("/dev/zero", at.join("zero.json")).unwrap();
+    let made = std::process::Command::new("mkfifo")
+        .arg(at.join("pipe.json"))
+        .status();
+    assert!(made.unwrap().success());
+    let large = std::fs::File::create(at.join("large.json")).unwrap();
+    large.set_len((64 << 20) + 1).unwrap();
+    for name in ["zero.json", "pipe.json", "large.json"] {
+        for more in [&[][..], &["--write-baseline"]] {
+            let said = complaint(at, &[&["--baseline", name][..], more].concat());
+            assert!(
+                said.contains("no regular file of at most 64 MiB"),
+                "{name}: {said}"
+            );
         }
-    };
-    let lines = |args: &[&str]| concise(at, args).len();
-    all(BAD);
-    commit(at);
-    git(at, &["tag", "--force", "base"]);
-    all(&format!("{BAD}{CALL}"));
-    assert_eq!(lines(&["--diff-base", "base"]), 6);
-    git(at, &["add", "--all"]);
-    assert_eq!(lines(&["--staged"]), 6);
-    assert_eq!(lines(&["--baseline", "b.json", "--write-baseline"]), 1);
-    assert_eq!(lines(&["--baseline", "b.json"]), 1);
-    run(at, &["--add-markers"]).unwrap();
-    for name in names {
-        let code = std::fs::read_to_string(at.join(OsStr::from_bytes(name))).unwrap();
-        assert_eq!(code.matches("# detached-spawn:\n").count(), 2, "{code}");
     }
+    let said = complaint(at, &["--baseline", "."]);
+    assert!(
+        said.contains("cannot read the baseline .: is a directory"),
+        "{said}"
+    );
 }
 
 #[test]
