@@ -4,6 +4,7 @@
 //! the first folder that has one of [`NAMES`]. Paths in it are relative to its own folder. What flags
 //! say comes after it.
 
+mod dead;
 mod keys;
 mod read;
 mod show;

@@ -22,6 +22,7 @@
 //! | [`decode`] | bytes to text |
 //! | [`walk`] | which files; the one room that reads folders and files |
 //! | [`globs`] | patterns for paths |
+//! | [`met`] | whether a run met what a configuration speaks of |
 //! | [`config`] | configuration files: which one holds where, and what it says |
 //! | [`policy`] | what decides of a finding besides the code; configuration as data |
 //! | [`filter`] | which files can hold a finding at all, by the rules' own words and a lexer's pass |
@@ -72,6 +73,7 @@ pub mod git;
 pub mod globs;
 pub mod justify;
 pub mod lsp;
+pub mod met;
 pub mod policy;
 pub mod replace;
 pub mod report;

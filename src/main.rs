@@ -6,6 +6,7 @@
 mod amend;
 mod before;
 mod cli;
+mod dead;
 mod serve;
 
 use std::io::{self, IsTerminal, Read, Write};
@@ -136,6 +137,7 @@ fn judge(cli: &Cli, walk: &Walk) -> Result<u8, String> {
         Ok(outcome)
     };
     let mut outcome = judged()?;
+    dead::tell(cli, walk, &found, &inputs);
     for (wanted, change) in [
         (cli.fix, Change::Fix),
         (cli.add_markers, Change::AddMarkers),

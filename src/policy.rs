@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::check::Levels;
 use crate::globs::Globs;
 use crate::justify::Terms;
+use crate::met::Met;
 use crate::report::{Date, FileReport, Finding, FindingId, Justification, Origin, Verdict};
 
 /// The rules of one project.
@@ -30,6 +31,8 @@ pub struct Helper {
     pub path: Vec<String>,
     /// Whether its definition is the finding, not its callers.
     pub at_definition: bool,
+    /// Whether any code calls or defines it.
+    pub met: Met,
 }
 
 impl Helper {
@@ -59,6 +62,7 @@ impl Helper {
         Ok(Self {
             path,
             at_definition: false,
+            met: Met::default(),
         })
     }
 
@@ -83,6 +87,8 @@ pub struct Allow {
     pub until: Option<Date>,
     /// Where it is written: `check-detached-spawns.toml:7`.
     pub place: String,
+    /// Whether it covered anything, or would if it had not ended.
+    pub met: Met,
 }
 
 impl Allow {
@@ -104,6 +110,7 @@ pub(crate) fn allow(file: &mut FileReport, inside: &Path, allows: &[Allow], toda
         let speaking = || allows.iter().filter(|own| own.speaks_of(inside, finding));
         let holds = |own: &&Allow| own.until.is_none_or(|until| today <= until);
         if let Some(allow) = speaking().find(holds) {
+            allow.met.mark();
             let given = Justification {
                 span: finding.place(),
                 reason: allow.reason.clone(),
@@ -116,6 +123,7 @@ pub(crate) fn allow(file: &mut FileReport, inside: &Path, allows: &[Allow], toda
         } else if let Some((until, place)) =
             speaking().find_map(|own| Some((own.until?, own.place.clone())))
         {
+            speaking().for_each(|own| own.met.mark());
             finding.help = format!(
                 "the [[allow]] at {place} held until {until}: look at its reason again, or {}",
                 finding.help

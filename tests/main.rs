@@ -14,6 +14,7 @@ mod cli;
 #[path = "support/command.rs"]
 mod command;
 mod config;
+mod dead;
 #[cfg(unix)]
 mod doors;
 mod edit;

@@ -72,7 +72,7 @@ impl<'a> Helpers<'a> {
     }
 
     fn calls(&self, helpers: &[Helper]) -> Vec<&'a Call> {
-        let means = |path: &String| helpers.iter().any(|helper| self.is(&helper.path, path));
+        let means = |path: &String| self.meets(helpers, path);
         let calls = self.facts.calls.iter();
         calls.filter(|call| call.paths.iter().any(means)).collect()
     }
@@ -80,7 +80,7 @@ impl<'a> Helpers<'a> {
     /// Where a helper is given to another function, which calls it: `Thread(target=launch)`. The act, and
     /// the argument. `bodies` are those of the helpers that this file defines.
     fn handed_on(&self, helpers: &[Helper], bodies: &[&Scope]) -> Vec<(Span, Span)> {
-        let means = |path: &String| helpers.iter().any(|helper| self.is(&helper.path, path));
+        let means = |path: &String| self.meets(helpers, path);
         let is_body = |id: &ScopeId| {
             let own = self.facts.scopes.get(id.0 as usize);
             own.is_some_and(|own| bodies.iter().any(|body| std::ptr::eq(*body, own)))
@@ -95,6 +95,12 @@ impl<'a> Helpers<'a> {
         args.filter(|(_, arg)| arg.value.each().into_iter().any(refers))
             .map(|(act, arg)| (act, arg.span))
             .collect()
+    }
+
+    /// Whether a canonical path means one of the helpers, which is then met.
+    fn meets(&self, helpers: &[Helper], path: &str) -> bool {
+        let met = helpers.iter().filter(|own| self.is(&own.path, path));
+        met.inspect(|own| own.met.mark()).count() > 0
     }
 
     /// Whether a canonical path means the helper: written in full, or as it is seen from a module of
@@ -129,7 +135,11 @@ impl<'a> Helpers<'a> {
                 let path: Vec<String> = helper.path.iter().filter(classless).cloned().collect();
                 let own = self.module.iter().chain([&scope.name]).cloned();
                 let own: Vec<String> = own.collect();
-                !scope.inline && scope.name == helper.name() && self.ends(&own, &path)
+                let is = !scope.inline && scope.name == helper.name() && self.ends(&own, &path);
+                if is {
+                    helper.met.mark();
+                }
+                is
             })
         };
         self.facts.scopes.iter().filter(is_one).collect()

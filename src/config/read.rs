@@ -13,6 +13,7 @@ use super::keys::{ALLOW_KEYS, HELPER_KEYS, KEYS};
 use crate::globs::Globs;
 use crate::justify::reason::{self, MINIMUM};
 use crate::justify::{Terms, check_marker, nearest, parse_date};
+use crate::met::Met;
 use crate::policy::{Allow, Helper, Policy};
 use crate::rules::{ALL, Level};
 
@@ -255,8 +256,17 @@ fn allow(table: &dyn TableLike, at: usize, terms: &Terms, place: String) -> Resu
             message: format!("this entry of `allow` has no `{name}`: it must say which files, which mechanism and why"),
         })
     };
-    let (written, paths) = globs(needed("path")?)?;
-    let named = list(needed("mechanism")?)?;
+    let filled = |name: &str| {
+        let field = needed(name)?;
+        if list(field)?.is_empty() {
+            return Err(field.fault(format!(
+                "`{name}` is an empty list: this entry of `allow` would speak of nothing"
+            )));
+        }
+        Ok(field)
+    };
+    let (written, paths) = globs(filled("path")?)?;
+    let named = list(filled("mechanism")?)?;
     for (id, at) in &named {
         mechanism(id, *at)?;
     }
@@ -276,6 +286,7 @@ fn allow(table: &dyn TableLike, at: usize, terms: &Terms, place: String) -> Resu
         reason: reason.to_owned(),
         until,
         place,
+        met: Met::default(),
     })
 }
 
