@@ -23,7 +23,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use document::Document;
-use protocol::{Asked, Changed, Client, FoldersChanged, Hovered, Named, Opened};
+use protocol::{Asked, Changed, Client, Diagnostics, FoldersChanged, Hovered, Named, Opened};
 use wire::Incoming;
 use world::World;
 
@@ -56,6 +56,8 @@ struct Session<'a> {
     client: Client,
     world: World,
     documents: BTreeMap<String, Document>,
+    /// How often the editor was asked to ask again.
+    refreshed: u32,
 }
 
 /// Serves one editor until it leaves. `out` is flushed after each message.
@@ -75,6 +77,7 @@ pub fn serve(
         client: Client::default(),
         world: World::new(settings),
         documents: BTreeMap::new(),
+        refreshed: 0,
     };
     loop {
         let next = match incoming.try_recv() {
@@ -145,7 +148,7 @@ impl Session<'_> {
                 }));
             }
             Message::Notification(own) if self.state == State::Running => self.hear(own)?,
-            // Nothing that we ask of an editor needs its answer.
+            Message::Response(own) if protocol::is_told(&own) => self.world.is_told(),
             Message::Notification(_) | Message::Response(_) => {}
         }
         Ok(None)
@@ -179,6 +182,14 @@ impl Session<'_> {
                 });
                 Ok(page.flatten().unwrap_or_default())
             }
+            (_, "textDocument/diagnostic") => {
+                let asked: Named = read(request.params)?;
+                let related = self.client.related;
+                let items = self.judged(&asked.text_document.uri, |document, _| {
+                    diagnostics::all(document, related)
+                });
+                Ok(json!({ "kind": "full", "items": items.unwrap_or_default() }))
+            }
             (_, "textDocument/codeAction") => {
                 let asked: Asked = read(request.params)?;
                 let related = self.client.related;
@@ -199,7 +210,7 @@ impl Session<'_> {
     /// What `ask` says of an open document, judged as it is now.
     fn judged<T>(&mut self, uri: &str, ask: impl FnOnce(&Document, &World) -> T) -> Option<T> {
         let document = self.documents.get_mut(uri)?;
-        document.judge(&self.world);
+        document.judge(&mut self.world);
         Some(ask(document, &self.world))
     }
 
@@ -221,16 +232,17 @@ impl Session<'_> {
                 Err(refusal) => Err(refusal),
             },
             "workspace/didChangeWorkspaceFolders" => {
-                read(notification.params).map(|own: FoldersChanged| {
-                    self.world.close(&protocol::paths(&own.event.removed));
-                    self.world.open(&protocol::paths(&own.event.added));
-                    self.forget();
-                })
+                match read::<FoldersChanged>(notification.params) {
+                    Ok(own) => {
+                        self.world.close(&protocol::paths(&own.event.removed));
+                        self.world.open(&protocol::paths(&own.event.added));
+                        return self.forget();
+                    }
+                    Err(refusal) => Err(refusal),
+                }
             }
-            // Configurations may be other ones now.
             "workspace/didChangeWatchedFiles" | "workspace/didChangeConfiguration" => {
-                self.forget();
-                Ok(())
+                return self.forget();
             }
             _ => Ok(()),
         };
@@ -246,27 +258,37 @@ impl Session<'_> {
         }
     }
 
-    /// What was found is forgotten: it is judged again.
-    fn forget(&mut self) {
+    /// What was found is forgotten, and where files stand: configurations may be other ones now.
+    fn forget(&mut self) -> io::Result<()> {
+        self.world.forget();
         self.documents.values_mut().for_each(Document::forget);
+        if self.client.diagnostics == Diagnostics::AskedAgain {
+            self.refreshed += 1;
+            return self.send(protocol::refresh(self.refreshed));
+        }
+        Ok(())
     }
 
     fn close(&mut self, own: &Named) -> io::Result<()> {
         let uri = &own.text_document.uri;
-        if self.documents.remove(uri).is_none() {
+        if self.documents.remove(uri).is_none() || self.client.diagnostics != Diagnostics::Told {
             return Ok(());
         }
         let nothing = json!({ "uri": uri, "diagnostics": [] });
         self.notify("textDocument/publishDiagnostics", nothing)
     }
 
-    /// Tells the diagnostics of one document that has news; whether there was one.
+    /// Tells the diagnostics of one document that has news; whether there was one. An editor that asks is
+    /// not told.
     fn tell_one(&mut self) -> io::Result<bool> {
+        if self.client.diagnostics != Diagnostics::Told {
+            return Ok(false);
+        }
         let mut documents = self.documents.values_mut();
         let Some(document) = documents.find(|own| !own.told) else {
             return Ok(false);
         };
-        document.judge(&self.world);
+        document.judge(&mut self.world);
         document.told = true;
         let mut params = json!({
             "uri": document.uri,

@@ -1,5 +1,6 @@
 //! The language server as an editor has it: what is told of texts, in whole sessions over pipes.
 
+mod asked;
 mod protocol;
 
 use std::path::Path;

@@ -64,7 +64,7 @@ impl Document {
     }
 
     /// Judges it, if that was not done.
-    pub(super) fn judge(&mut self, world: &World) {
+    pub(super) fn judge(&mut self, world: &mut World) {
         if self.judged.is_none() {
             self.judged = Some(self.judgement(world));
         }
@@ -85,7 +85,7 @@ impl Document {
         }
     }
 
-    fn judgement(&self, world: &World) -> Judged {
+    fn judgement(&self, world: &mut World) -> Judged {
         let path = uri::path(&self.uri);
         let language = match &path {
             Some(path) => of_text(path, self.text.as_bytes()),

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use lsp_server::Request;
+use lsp_server::{Request, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -59,7 +59,7 @@ pub(super) struct Text {
     pub(super) text: String,
 }
 
-/// `textDocument/didClose`.
+/// `textDocument/didClose` and `textDocument/diagnostic`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Named {
@@ -101,6 +101,18 @@ pub(super) struct FolderEvent {
     pub(super) removed: Vec<Identifier>,
 }
 
+/// How an editor gets diagnostics.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Diagnostics {
+    /// It is told.
+    #[default]
+    Told,
+    /// It asks.
+    Asked,
+    /// It asks, and does so again when it is told to.
+    AskedAgain,
+}
+
 /// What an editor can do.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Client {
@@ -110,6 +122,8 @@ pub(super) struct Client {
     pub(super) related: bool,
     /// Shows Markdown on hover.
     pub(super) markdown: bool,
+    /// How it gets diagnostics.
+    pub(super) diagnostics: Diagnostics,
 }
 
 impl Client {
@@ -118,10 +132,18 @@ impl Client {
         let ability = |path: &str| params.pointer(&format!("/capabilities/{path}"));
         let is = |path: &str| ability(path).and_then(Value::as_bool).unwrap_or(false);
         let formats = ability("textDocument/hover/contentFormat").and_then(Value::as_array);
+        let related = |of: &&str| is(&format!("textDocument/{of}/relatedInformation"));
         Self {
             watches: is("workspace/didChangeWatchedFiles/dynamicRegistration"),
-            related: is("textDocument/publishDiagnostics/relatedInformation"),
+            related: ["publishDiagnostics", "diagnostic"].iter().any(related),
             markdown: formats.is_some_and(|formats| formats.contains(&"markdown".into())),
+            diagnostics: match ability("textDocument/diagnostic") {
+                Some(Value::Object(_)) if is("workspace/diagnostics/refreshSupport") => {
+                    Diagnostics::AskedAgain
+                }
+                Some(Value::Object(_)) => Diagnostics::Asked,
+                _ => Diagnostics::Told,
+            },
         }
     }
 }
@@ -153,27 +175,51 @@ pub(super) fn abilities() -> Value {
             "positionEncoding": "utf-16",
             "textDocumentSync": { "openClose": true, "change": 1 },
             "hoverProvider": true,
-            "codeActionProvider": { "codeActionKinds": [super::actions::KIND] },
+            "codeActionProvider": { "codeActionKinds": super::actions::KINDS },
+            "diagnosticProvider": {
+                "identifier": env!("CARGO_PKG_NAME"),
+                "interFileDependencies": false,
+                "workspaceDiagnostics": false,
+            },
             "workspace": { "workspaceFolders": { "supported": true, "changeNotifications": true } },
         },
         "serverInfo": { "name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION") },
     })
 }
 
+/// The id of [`watch`], by which its answer is known.
+const WATCH: &str = "configurations";
+
 /// Asks to be told when a file changes that may hold a configuration, or leave files out.
 pub(super) fn watch() -> Request {
-    let names = NAMES.iter().chain(&[".gitignore", ".ignore"]);
+    let names = NAMES
+        .iter()
+        .chain(&[".gitignore", ".ignore", ".git/info/exclude"]);
     let watchers: Vec<Value> = names
         .map(|name| json!({ "globPattern": format!("**/{name}") }))
         .collect();
     let registration = json!({
-        "id": "configurations",
+        "id": WATCH,
         "method": "workspace/didChangeWatchedFiles",
         "registerOptions": { "watchers": watchers },
     });
     Request {
-        id: "configurations".to_owned().into(),
+        id: WATCH.to_owned().into(),
         method: "client/registerCapability".to_owned(),
         params: json!({ "registrations": [registration] }),
+    }
+}
+
+/// Whether an editor agrees to [`watch`].
+pub(super) fn is_told(response: &Response) -> bool {
+    response.id == WATCH.to_owned().into() && response.response_result.is_ok()
+}
+
+/// Asks an editor that asks for diagnostics to do so again.
+pub(super) fn refresh(number: u32) -> Request {
+    Request {
+        id: format!("refresh {number}").into(),
+        method: "workspace/diagnostic/refresh".to_owned(),
+        params: Value::Null,
     }
 }

@@ -1,5 +1,6 @@
 //! What surrounds a document: the folders that are open, the configuration, the day.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -25,10 +26,14 @@ pub(super) struct World {
     settings: Settings,
     /// Folders that are open, resolved.
     folders: Vec<PathBuf>,
+    /// Whether the editor tells of files that change in them.
+    told: bool,
+    /// Where files stand, until that is told.
+    sites: BTreeMap<PathBuf, Result<Site, String>>,
 }
 
 /// Where a document stands.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Site {
     /// Its path, with links in its folder resolved.
     pub(super) path: PathBuf,
@@ -45,6 +50,8 @@ impl World {
         Self {
             settings,
             folders: Vec::new(),
+            told: false,
+            sites: BTreeMap::new(),
         }
     }
 
@@ -52,22 +59,54 @@ impl World {
         (self.settings.today)()
     }
 
+    /// From now on the editor tells of files that change.
+    pub(super) const fn is_told(&mut self) {
+        self.told = true;
+    }
+
+    /// Configurations, or what is left out, may be other ones now.
+    pub(super) fn forget(&mut self) {
+        self.sites.clear();
+    }
+
     pub(super) fn open(&mut self, folders: &[PathBuf]) {
+        self.forget();
         self.folders.extend(folders.iter().map(|own| resolved(own)));
     }
 
     pub(super) fn close(&mut self, folders: &[PathBuf]) {
+        self.forget();
         let closed: Vec<PathBuf> = folders.iter().map(|own| resolved(own)).collect();
         self.folders.retain(|folder| !closed.contains(folder));
     }
 
-    /// Where the file `path` stands, or a text without a file. Configurations and ignore files are
-    /// read anew: nobody need tell that they changed.
+    /// Where the file `path` stands, or a text without a file. Configurations and ignore files are read
+    /// once where the editor tells of their changes, else anew: nobody need tell.
     ///
     /// # Errors
     ///
     /// Says what is wrong with a configuration.
-    pub(super) fn site(&self, path: Option<&Path>) -> Result<Site, String> {
+    pub(super) fn site(&mut self, path: Option<&Path>) -> Result<Site, String> {
+        if let Some(known) = path.and_then(|path| self.sites.get(path)) {
+            return known.clone();
+        }
+        let site = self.look(path);
+        if let Some(path) = path.filter(|path| self.hears_of(path)) {
+            self.sites.insert(path.to_owned(), site.clone());
+        }
+        site
+    }
+
+    /// Whether the editor tells of all that decides where a file stands: it lies in an open folder, and so
+    /// does its repository. Of a file that is not there yet, ignore files may say more once it is.
+    fn hears_of(&self, path: &Path) -> bool {
+        let root = self.place(path).root;
+        let open = self.folders.iter().any(|folder| root.starts_with(folder));
+        let chosen = matches!(self.settings.choice, Choice::File(_));
+        self.told && open && !chosen && path.exists()
+    }
+
+    fn look(&self, path: Option<&Path>) -> Result<Site, String> {
         let cwd = self.folders.first().unwrap_or(&self.settings.cwd);
         let file = path.map_or_else(|| cwd.join("-"), Path::to_owned);
         let place = self.place(&file);

@@ -71,6 +71,11 @@ impl Editor {
                 "publishDiagnostics": { "relatedInformation": true },
             },
         });
+        self.begin_as(folder, capabilities)
+    }
+
+    /// Begins as an editor that can do this.
+    pub(crate) fn begin_as(&mut self, folder: &Path, capabilities: Value) -> Value {
         let params = json!({
             "processId": null, "rootUri": uri(folder), "capabilities": capabilities,
             "workspaceFolders": [{ "uri": uri(folder), "name": "x" }],
@@ -118,7 +123,14 @@ impl Editor {
         self.wait(|message| message["id"] == id && message.get("method").is_none())
     }
 
+    /// Opens a document, and waits for its diagnostics.
     pub(crate) fn open(&mut self, uri: &str, text: &str) -> Vec<Value> {
+        self.show(uri, text);
+        self.told(uri, 1)
+    }
+
+    /// Opens a document.
+    pub(crate) fn show(&mut self, uri: &str, text: &str) {
         let language = if Path::new(uri).extension().is_some_and(|own| own == "rs") {
             "rust"
         } else {
@@ -126,7 +138,6 @@ impl Editor {
         };
         let item = json!({ "uri": uri, "languageId": language, "version": 1, "text": text });
         self.notify("textDocument/didOpen", json!({ "textDocument": item }));
-        self.told(uri, 1)
     }
 
     pub(crate) fn change(&mut self, uri: &str, version: i64, text: &str) {
@@ -149,14 +160,26 @@ impl Editor {
     }
 
     pub(crate) fn actions(&mut self, uri: &str, line: u32) -> Vec<Value> {
+        self.offers(uri, line, "quickfix")
+    }
+
+    /// The code actions of a kind.
+    pub(crate) fn offers(&mut self, uri: &str, line: u32, kind: &str) -> Vec<Value> {
         let place = json!({ "line": line, "character": 0 });
         let params = json!({
             "textDocument": { "uri": uri },
             "range": { "start": place, "end": place },
-            "context": { "diagnostics": [], "only": ["quickfix"] },
+            "context": { "diagnostics": [], "only": [kind] },
         });
         let mut answer = self.ask("textDocument/codeAction", params);
         serde_json::from_value(answer["result"].take()).unwrap()
+    }
+
+    /// Whether a message of this kind came that nobody waited for.
+    pub(crate) fn came(&self, method: &str) -> bool {
+        self.waiting
+            .iter()
+            .any(|message| message["method"] == method)
     }
 
     /// Says goodbye, and waits for the end.
