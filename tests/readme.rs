@@ -3,12 +3,13 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
+use std::process::Command;
 
 use check_detached_spawns::config::{ALLOW_KEYS, HELPER_KEYS, KEYS};
 use check_detached_spawns::report::{FindingId, ProblemId};
 use check_detached_spawns::rules::{ALL, Level};
 
-use crate::command::{run, text};
+use crate::command::{git, run, text, write};
 
 const BEGIN: &str = "<!-- rules: made from src/rules by tests/readme.rs -->\n";
 const END: &str = "<!-- end of rules -->";
@@ -114,4 +115,67 @@ fn every_id_is_in_the_readme() {
             "README.md does not say what {id} is"
         );
     }
+}
+
+/// What the page says of its placeholders is enough to copy from it.
+#[cfg(unix)]
+#[test]
+fn placeholders_are_filled_in_a_clone() {
+    let readme = include_str!("../README.md");
+    let mut blocks = readme.split("```sh\n").skip(1);
+    let block = blocks.find(|block| block.starts_with("owner=")).unwrap();
+    let script = block.split("```").next().unwrap();
+    for url in [
+        "https://github.com/octo-org/check-detached-spawns",
+        "https://github.com/octo-org/check-detached-spawns.git/",
+        "git@github.com:octo-org/check-detached-spawns.git",
+        "ssh://git@github.com/octo-org/check-detached-spawns",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path();
+        git(at, &["init", "--quiet"]);
+        git(at, &["remote", "add", "origin", url]);
+        write(at, "README.md", readme);
+        git(at, &["add", "."]);
+        git(at, &["commit", "--quiet", "--message=x"]);
+        let head = text(&git(at, &["rev-parse", "HEAD"]).stdout);
+        let filled = Command::new("sh")
+            .args(["-c", script])
+            .current_dir(at)
+            .output();
+        let filled = text(&filled.unwrap().stdout);
+        for line in [
+            format!("      - uses: octo-org/check-detached-spawns@{head}"),
+            "  - repo: https://github.com/octo-org/check-detached-spawns\n".to_owned(),
+            format!("    rev: {head}"),
+        ] {
+            assert!(filled.contains(&line), "{url}: {line}");
+        }
+        assert!(!filled.contains("OWNER/check") && !filled.contains("@COMMIT"));
+    }
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let pages = [
+        "README.md",
+        "supervisor/README.md",
+        "supervisor/python/README.md",
+    ];
+    let mut links = 0;
+    for page in pages {
+        let page = root.join(page);
+        let text = std::fs::read_to_string(&page).unwrap();
+        let words: String = text.split("```").step_by(2).collect();
+        for link in words.split("](").skip(1) {
+            let link = link.split([')', '#']).next().unwrap();
+            if !link.contains("://") && !link.is_empty() {
+                let target = page.parent().unwrap().join(link);
+                assert!(target.exists(), "{}: {link}", page.display());
+                links += 1;
+            }
+        }
+    }
+    assert!(links > 8, "{links}");
 }

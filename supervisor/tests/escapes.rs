@@ -1,7 +1,7 @@
 //! Ways to get away from an owner: what each level ends, and what it does not.
 //!
 //! Everything is counted below a child subreaper, which nothing leaves. Each way is first shown to work
-//! where nobody owns anything. The table that comes out is the one of the README:
+//! where nobody owns anything. The table that comes out is the one of the crate's README:
 //! `UPDATE=1 cargo test -p spawn-owned escapes` writes it there.
 
 use std::fmt::Write as _;

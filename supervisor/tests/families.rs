@@ -2,7 +2,7 @@
 //! owner, one for all of them, is killed, is ended, and returns. Every family stands as it is described
 //! before that.
 //!
-//! The table that comes out of it is the one of the README: `UPDATE=1 cargo test -p spawn-owned families`
+//! The table that comes out of it is the one of the crate's README: `UPDATE=1 cargo test -p spawn-owned families`
 //! writes it there.
 
 use std::fmt::Write as _;
