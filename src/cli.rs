@@ -72,6 +72,10 @@ pub(crate) struct Cli {
     #[arg(long, help_heading = "Input")]
     pub(crate) no_ignore: bool,
 
+    /// Fail with status 2 where no file is read
+    #[arg(long, help_heading = "Input")]
+    pub(crate) require_files: bool,
+
     #[command(flatten)]
     pub(crate) configuration: Configuration,
 

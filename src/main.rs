@@ -157,7 +157,11 @@ fn judge(cli: &Cli, walk: &Walk) -> Result<u8, String> {
     for output in &cli.output_format {
         deliver(cli, output, &outcome.report, &context)?;
     }
-    Ok(if outcome.failed || found.missing {
+    let wanting = cli.require_files && outcome.report.seen == 0;
+    if wanting {
+        complain("no file was read, and --require-files asks for one");
+    }
+    Ok(if outcome.failed || found.missing || wanting {
         FAILED
     } else if fails {
         FOUND
@@ -209,6 +213,10 @@ fn inputs(cli: &Cli, walk: &Walk) -> Result<(Found, Vec<Input>), String> {
     }
     let mut found = walk.find(named.iter().map(PathBuf::as_path));
     let mut inputs = found.take_files();
+    if let (true, Some(folder)) = (inputs.is_empty(), named.iter().find(|path| path.is_dir())) {
+        let folder = walk.place.shown(folder);
+        found.notes.push(format!("no file was read in {folder}: none is Python or Rust by its name or first line, or all are left out"));
+    }
     if stdin && (cli.fix || cli.add_markers) {
         return Err("standard input is no file that could be changed".to_owned());
     }

@@ -34,6 +34,11 @@ fn the_action_runs_in_act() {
 }
 
 #[test]
+fn formatters_move_what_stays_in_force() {
+    script("formatters");
+}
+
+#[test]
 fn formats_are_what_their_readers_read() {
     script("formats");
 }

@@ -13,6 +13,7 @@ mod adopt;
 mod cli;
 #[path = "support/command.rs"]
 mod command;
+mod complaints;
 mod config;
 mod dead;
 #[cfg(unix)]

@@ -179,7 +179,12 @@ impl<'a> Page<'a> {
         let line = self.source.line(comment.start);
         let last = self.outline.ending_before(comment.start).filter(|index| {
             let end = self.outline.get(*index).map_or(0, |it| it.header.end);
-            self.source.line(end.saturating_sub(1)) == line
+            let between = self.source.slice(Span {
+                start: end,
+                end: comment.start,
+            });
+            // Behind an empty body, which formatters break over two lines.
+            self.source.line(end.saturating_sub(1)) == line || between.trim() == "}"
         });
         Reach {
             place: Place::After,

@@ -12,7 +12,7 @@ const KEPT: &AsciiSet = &NON_ALPHANUMERIC
 
 /// A path as it is from the repository's root; `prefix` is the working directory from there.
 pub fn from_root(prefix: &str, path: &str) -> String {
-    if path.starts_with('/') {
+    if is_absolute(path) {
         return path.to_owned();
     }
     let mut parts: Vec<&str> = prefix.split('/').filter(|part| !part.is_empty()).collect();
@@ -31,11 +31,20 @@ pub fn from_root(prefix: &str, path: &str) -> String {
 pub(super) fn uri(prefix: &str, path: &str) -> String {
     let path = from_root(prefix, path);
     let encoded = utf8_percent_encode(&path, KEPT);
-    if path.starts_with('/') {
-        format!("file://{encoded}")
-    } else {
-        encoded.to_string()
+    match path.starts_with('/') {
+        true => format!("file://{encoded}"),
+        false if is_absolute(&path) => format!("file:///{encoded}"),
+        false => encoded.to_string(),
     }
+}
+
+fn is_absolute(path: &str) -> bool {
+    path.starts_with('/') || cfg!(windows) && has_drive(path)
+}
+
+/// `C:/a.py`, as Windows has it; elsewhere that is a folder `C:`.
+const fn has_drive(path: &str) -> bool {
+    matches!(path.as_bytes(), [letter, b':', b'/', ..] if letter.is_ascii_alphabetic())
 }
 
 #[cfg(test)]
@@ -54,5 +63,25 @@ mod tests {
     fn uris_are_encoded() {
         assert_eq!(uri("", "a b/ü%:,#?.py"), "a%20b/%C3%BC%25%3A%2C%23%3F.py");
         assert_eq!(uri("sub", "/else/b c.py"), "file:///else/b%20c.py");
+    }
+
+    /// C 63: the one sign between parts is `/`; another one is part of a name.
+    #[test]
+    fn backslashes_and_drives_are_told_apart() {
+        assert_eq!(uri("", r"a\b.py"), "a%5Cb.py");
+        assert_eq!(from_root("sub", r"..\b.py"), r"sub/..\b.py");
+        let drives = [
+            "C:/a.py", "c:/", "C:a.py", "CC:/a", "1:/a", "/C:/a", "a:b.py",
+        ];
+        assert_eq!(
+            drives.map(has_drive),
+            [true, true, false, false, false, false, false]
+        );
+        let elsewhere = if cfg!(windows) {
+            "file:///C%3A/a.py"
+        } else {
+            "sub/C%3A/a.py"
+        };
+        assert_eq!(uri("sub", "C:/a.py"), elsewhere);
     }
 }

@@ -1,7 +1,7 @@
 """What the scripts beside this one share: tools that must be there, folders, a server on this machine.
 
 Each script is a unittest program; tests/doors.rs runs them with CDS_PROGRAM, the program under test.
-A number such as C 41 is a row of tests/doors/complaints.md.
+A number such as C 41 is a row of tests/complaints.md.
 """
 
 import functools
