@@ -14,7 +14,7 @@ use check_detached_spawns::walk::{Content, Input, Walk, of_shebang, of_suffix, r
 use check_detached_spawns::{replace, run};
 
 /// How many stale entries are told one by one.
-const TOLD: usize = 10;
+pub(crate) const TOLD: usize = 10;
 /// Bytes of a baseline, at most: some hundred thousand findings.
 const LARGEST: u64 = 64 << 20;
 

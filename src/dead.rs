@@ -4,7 +4,7 @@ use std::path::Path;
 
 use check_detached_spawns::walk::{Found, Input, Walk};
 
-use crate::before::note;
+use crate::before::{TOLD, note};
 use crate::cli::Cli;
 
 /// Notes what is stale in the configuration, if all was read and read whole: a part says nothing of
@@ -20,7 +20,14 @@ pub(crate) fn tell(cli: &Cli, walk: &Walk, found: &Found, inputs: &[Input]) {
     if narrowed || found.missing || !found.problems.is_empty() {
         return;
     }
-    for stale in walk.configs.dead(&cli.named(), inputs) {
+    let stale = walk.configs.dead(&cli.named(), inputs);
+    for stale in stale.iter().take(TOLD) {
         note(&format!("{stale}; mend it or take it out"));
+    }
+    if stale.len() > TOLD {
+        let more = stale.len() - TOLD;
+        note(&format!(
+            "{more} more entries of the configuration are stale"
+        ));
     }
 }

@@ -59,6 +59,9 @@ impl Git {
     ///
     /// Says how to get a commit that is not here.
     pub fn base(&self, reference: &str) -> Result<String, String> {
+        if reference.is_empty() {
+            return Err("the base is empty: name a commit or a branch".to_owned());
+        }
         let named = format!("{reference}^{{commit}}");
         let args = ["rev-parse", "--verify", "--quiet", named.as_str()];
         let commit = if reference.starts_with('-') {

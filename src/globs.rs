@@ -95,7 +95,9 @@ fn normal(glob: &str) -> Result<String, String> {
     }
     let top = if bare.len() < path.len() { "/" } else { "" };
     let has = |part: &str| bare.split('/').any(|own| own == part);
-    let why = if bare.is_empty() || bare == "." {
+    let why = if path.is_empty() {
+        "it is empty"
+    } else if bare.is_empty() || bare == "." {
         "it is the folder itself; all that is in it is `*`"
     } else if has("..") {
         "`..` leads out of the folder from which on it holds"
@@ -144,6 +146,8 @@ mod tests {
             ("a/./b.py", "no path has a part `.`"),
             (".", "the folder itself"),
             ("./", "the folder itself"),
+            ("", "it is empty"),
+            ("!", "it is empty"),
             ("#a.py", "a comment"),
             ("a{b", "cannot read the glob \"a{b\""),
         ] {

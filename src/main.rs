@@ -7,11 +7,12 @@ mod amend;
 mod before;
 mod cli;
 mod dead;
+mod inputs;
 mod serve;
 
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Write};
 use std::panic::catch_unwind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -23,9 +24,7 @@ use check_detached_spawns::report::{
     statistics, summary, xml,
 };
 use check_detached_spawns::run::Outcome;
-use check_detached_spawns::walk::{
-    Content, Excludes, Found, Input, Place, Walk, of_shebang, of_suffix, path_of,
-};
+use check_detached_spawns::walk::{Excludes, Found, Place, Walk, reason};
 use check_detached_spawns::{adopt, explain, run};
 use cli::{Cli, Color, Format, Mode, Output};
 
@@ -84,8 +83,19 @@ fn command(cli: &Cli) -> Result<u8, String> {
                 .to_owned(),
         );
     }
+    for (at, output) in cli.output_format.iter().enumerate() {
+        let before = cli.output_format.iter().take(at);
+        if let Some(file) = &output.file
+            && before.clone().any(|own| own.file.as_ref() == Some(file))
+        {
+            let file = file.display();
+            return Err(format!(
+                "two reports for {file}: the second would replace the first"
+            ));
+        }
+    }
     let cwd = std::env::current_dir()
-        .map_err(|error| format!("cannot tell the working directory: {error}"))?;
+        .map_err(|error| format!("cannot tell the working directory: {}", reason(&error)))?;
     let place = Place::new(&cwd);
     let configs = Arc::new(Configs::new(
         &cli.configuration.choice(),
@@ -112,7 +122,7 @@ fn judge(cli: &Cli, walk: &Walk) -> Result<u8, String> {
         let (index, inputs) = before::Index::inputs(walk, &cli.named())?;
         (Some(index), Found::default(), inputs)
     } else {
-        let (found, inputs) = inputs(cli, walk)?;
+        let (found, inputs) = inputs::inputs(cli, walk)?;
         (None, found, inputs)
     };
     if let Some(fault) = walk.configs.fault() {
@@ -195,104 +205,6 @@ fn show_settings(cli: &Cli, place: &Place, configs: &Configs) -> Result<u8, Stri
     print(|out| out.write_all(text.as_bytes())).map(|()| CLEAN)
 }
 
-/// Everything to read, sorted, and what was met on the way.
-fn inputs(cli: &Cli, walk: &Walk) -> Result<(Found, Vec<Input>), String> {
-    let (dashes, mut named): (Vec<PathBuf>, Vec<PathBuf>) = cli
-        .paths
-        .iter()
-        .cloned()
-        .partition(|path| path.as_os_str() == "-");
-    let stdin = !dashes.is_empty() || cli.stdin_filename.is_some();
-    if let Some(list) = &cli.files_from {
-        if stdin && list.as_os_str() == "-" {
-            return Err("standard input is either a list of paths or a file, not both".to_owned());
-        }
-        named.extend(listed(list, cli.null)?);
-    } else if named.is_empty() && !stdin {
-        named.push(PathBuf::from("."));
-    }
-    let mut found = walk.find(named.iter().map(PathBuf::as_path));
-    let mut inputs = found.take_files();
-    if let (true, Some(folder)) = (inputs.is_empty(), named.iter().find(|path| path.is_dir())) {
-        let folder = walk.place.shown(folder);
-        found.notes.push(format!("no file was read in {folder}: none is Python or Rust by its name or first line, or all are left out"));
-    }
-    if stdin && (cli.fix || cli.add_markers) {
-        return Err("standard input is no file that could be changed".to_owned());
-    }
-    if stdin {
-        inputs.extend(standard_input(cli, walk, &mut found)?);
-        inputs.sort_by(|a, b| a.shown.cmp(&b.shown));
-    }
-    Ok((found, inputs))
-}
-
-/// The paths in a list; empty entries are dropped.
-fn listed(list: &Path, null: bool) -> Result<Vec<PathBuf>, String> {
-    let mut bytes = Vec::new();
-    let read = if list.as_os_str() == "-" {
-        io::stdin().lock().read_to_end(&mut bytes).map(drop)
-    } else {
-        std::fs::read(list).map(|read| bytes = read)
-    };
-    read.map_err(|error| format!("cannot read {}: {error}", list.display()))?;
-    let entries = bytes.split(|byte| *byte == if null { 0 } else { b'\n' });
-    let trimmed = entries.map(|entry| {
-        if null {
-            entry
-        } else {
-            entry.strip_suffix(b"\r").unwrap_or(entry)
-        }
-    });
-    trimmed
-        .filter(|entry| !entry.is_empty())
-        .map(path_of)
-        .collect()
-}
-
-/// Standard input as a file; none if it is left out, or in no language that is read.
-fn standard_input(cli: &Cli, walk: &Walk, found: &mut Found) -> Result<Option<Input>, String> {
-    let mut bytes = Vec::new();
-    io::stdin()
-        .lock()
-        .read_to_end(&mut bytes)
-        .map_err(|error| format!("cannot read standard input: {error}"))?;
-    let name = cli.stdin_filename.as_deref();
-    if name.is_some_and(|name| cli.force_exclude && walk.leaves_out(name, false)) {
-        return Ok(None);
-    }
-    let only = match walk.languages.as_slice() {
-        [only] => Some(*only),
-        _ => None,
-    };
-    let by_name = name.and_then(of_suffix);
-    let shown = name.map_or_else(|| "<stdin>".to_owned(), |name| walk.place.shown(name));
-    let sniffed = || of_shebang(&bytes).or(only);
-    let suffixed = name.is_some_and(|name| name.extension().is_some());
-    let Some(language) = by_name.or_else(|| if suffixed { None } else { sniffed() }) else {
-        if name.is_none() {
-            return Err(
-                "cannot tell the language of standard input: give --stdin-filename or --lang"
-                    .to_owned(),
-            );
-        }
-        found.notes.push(format!(
-            "{shown} is neither Python nor Rust by its name or first line: not read"
-        ));
-        return Ok(None);
-    };
-    let path = name.map_or_else(|| PathBuf::from("-"), Path::to_owned);
-    let rules = walk.configs.of(&path);
-    let input = Input {
-        path,
-        shown,
-        language,
-        content: Content::Bytes(bytes),
-        rules,
-    };
-    Ok(walk.languages.contains(&language).then_some(input))
-}
-
 fn today() -> Date {
     let seconds = match SystemTime::now().duration_since(UNIX_EPOCH) {
         Ok(since) => i64::try_from(since.as_secs()).unwrap_or(i64::MAX),
@@ -318,7 +230,10 @@ fn deliver(
         let look = look(cli.color, io::stdout().is_terminal());
         return print(|out| write(out, output.format, look, report, context));
     };
-    let failed = |error| format!("cannot write the report to {}: {error}", path.display());
+    let failed = |error: io::Error| {
+        let why = reason(&error);
+        format!("cannot write the report to {}: {why}", path.display())
+    };
     let file = std::fs::File::create(path).map_err(failed)?;
     let mut out = io::BufWriter::new(file);
     let look = look(cli.color, false);
@@ -377,7 +292,7 @@ fn print(text: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Stri
     let mut out = io::BufWriter::new(io::stdout().lock());
     match text(&mut out).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(format!("cannot write the report: {error}"))
+            Err(format!("cannot write the report: {}", reason(&error)))
         }
         _ => Ok(()),
     }

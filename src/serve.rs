@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal};
 
 use check_detached_spawns::config::Choice;
 use check_detached_spawns::lsp::{self, Ended, Settings};
+use check_detached_spawns::walk::reason;
 
 use crate::before::note;
 use crate::cli::Lsp;
@@ -12,7 +13,7 @@ use crate::{CLEAN, FOUND, today};
 /// Serves one editor. The statuses are the protocol's: 0 if it was told to stop, then to exit, else 1.
 pub(crate) fn serve(lsp: &Lsp) -> Result<u8, String> {
     let cwd = std::env::current_dir()
-        .map_err(|error| format!("cannot tell the working directory: {error}"))?;
+        .map_err(|error| format!("cannot tell the working directory: {}", reason(&error)))?;
     let choice = match lsp.configuration.choice() {
         Choice::File(file) => Choice::File(cwd.join(file)),
         other => other,

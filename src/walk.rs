@@ -193,12 +193,29 @@ fn is_missing(error: &io::Error) -> bool {
     )
 }
 
-/// What the system says of an error, without its number.
+/// What the system says of an error, without its number, nor what a library says around it.
 pub fn reason(error: &io::Error) -> String {
-    let text = error.to_string();
+    let inner = error.get_ref().and_then(std::error::Error::source);
+    let text = inner.map_or_else(|| error.to_string(), ToString::to_string);
     let text = text.split(" (os error").next().unwrap_or_default();
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| {
         first.to_lowercase().chain(chars).collect()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_are_the_system_s() {
+        let plain = io::Error::from_raw_os_error(2);
+        assert_eq!(reason(&plain), "no such file or directory");
+        let mut walk = walkdir::WalkDir::new("/no/such/folder").into_iter();
+        let wrapped = walk.next().unwrap().unwrap_err();
+        assert_eq!(reason(&wrapped.into()), "no such file or directory");
+        let own = io::Error::other("it is no regular file");
+        assert_eq!(reason(&own), "it is no regular file");
+    }
 }

@@ -33,6 +33,12 @@ fn several_reports_are_written_at_once() -> Fallible {
     assert!(quiet.stdout.is_empty() && folder.path().join("b.json").exists());
     for args in [
         ["--output-format", "json", "--output-format", "full"],
+        [
+            "--output-format=sarif=same",
+            "--output-format=json=same",
+            "-j",
+            "1",
+        ],
         ["--output-format", "json=missing/x", "-j", "1"],
         ["--output-format", "jsn", "-j", "1"],
     ] {
@@ -152,6 +158,13 @@ fn lists_of_paths_may_be_long() -> Fallible {
         folder.path(),
         &["--files-from", "-", "--output-format", "concise"],
         b"good.py\r\n\n",
+    )?;
+    assert!(text(&output.stdout).starts_with("1 file, 0 findings"));
+    // As some shells write lists.
+    let output = pipe(
+        folder.path(),
+        &["--files-from", "-", "--output-format", "concise"],
+        b"\xef\xbb\xbfgood.py\r\n",
     )?;
     assert!(text(&output.stdout).starts_with("1 file, 0 findings"));
     // An empty list is nothing to read, not everything.

@@ -178,3 +178,15 @@ fn what_would_speak_of_nothing_is_refused() {
     let output = run(project("").path(), &["--exclude", r"a\b"]).unwrap();
     assert!(text(&output.stderr).contains("separated by `/`"));
 }
+
+#[test]
+fn much_that_is_stale_is_counted() {
+    let globs: Vec<String> = (0..30).map(|at| format!("'no{at}/'")).collect();
+    let folder = project(&format!("exclude = [{}]\n", globs.join(", ")));
+    let said = text(&run(folder.path(), &[]).unwrap().stderr);
+    assert_eq!(said.lines().count(), 11, "{said}");
+    assert!(
+        said.ends_with("note: 20 more entries of the configuration are stale\n"),
+        "{said}"
+    );
+}

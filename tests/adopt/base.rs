@@ -73,6 +73,8 @@ fn a_missing_base_says_what_to_fetch() {
         );
     }
     assert!(!folder.path().join("x").exists());
+    let said = complaint(folder.path(), &["--diff-base="]);
+    assert!(said.contains("the base is empty"), "{said}");
     let plain = tempfile::tempdir().unwrap();
     write(plain.path(), "a.py", BAD);
     let said = complaint(plain.path(), &["--diff-base", "main"]);
