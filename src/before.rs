@@ -13,6 +13,8 @@ use check_detached_spawns::report::{FileReport, Report};
 use check_detached_spawns::walk::{Content, Input, Walk, of_shebang, of_suffix, reason};
 use check_detached_spawns::{replace, run};
 
+use crate::bases::Bases;
+
 /// How many stale entries are told one by one.
 pub(crate) const TOLD: usize = 10;
 /// Bytes of a baseline, at most: some hundred thousand findings.
@@ -100,29 +102,14 @@ pub(crate) fn compare_with(
     report: &mut Report,
     options: &run::Options,
 ) -> Result<(), String> {
-    let git = Git::of(&walk.place)?;
-    let base = git.base(reference)?;
-    let renamed = git.renamed(&base)?;
-    let mut former: BTreeMap<&Path, PathBuf> = BTreeMap::new();
-    for file in open_files(report) {
-        let full = walk.place.full(&file.file);
-        // What lies outside of the repository was never in it.
-        if let Ok(path) = full.strip_prefix(&walk.place.root) {
-            let was = renamed.get(path).map_or(path, PathBuf::as_path);
-            former.insert(&file.file, was.to_owned());
-        }
-    }
-    let paths: Vec<PathBuf> = former.values().cloned().collect();
-    let blobs = git.blobs(&base, &paths)?;
-    let mut before = Vec::new();
-    for file in open_files(report) {
-        let blob = former
-            .get(file.file.as_path())
-            .and_then(|path| blobs.get(path));
-        if let Some(blob) = blob {
-            before.push(earlier(walk, file, git.content(blob)?));
-        }
-    }
+    let mut bases = Bases::new(walk, reference)?;
+    let open = open_files(report).map(|file| file.file.as_path());
+    let mut texts = bases.earlier(open)?;
+    let with_text = open_files(report).filter_map(|file| {
+        let bytes = texts.remove(file.file.as_path())?;
+        Some(earlier(walk, file, bytes))
+    });
+    let before: Vec<Input> = with_text.collect();
     mark(walk, report, &before, options)
 }
 

@@ -105,6 +105,27 @@ impl Git {
         paths: &[PathBuf],
     ) -> Result<BTreeMap<PathBuf, String>, String> {
         let mut blobs = BTreeMap::new();
+        for entry in self.entries(base, paths)? {
+            if entry.kind == "blob" && is_file(&entry.mode) {
+                blobs.insert(entry.path, entry.id);
+            }
+        }
+        Ok(blobs)
+    }
+
+    /// The commit of the submodule that stood at `path` in `base`, if one did.
+    ///
+    /// # Errors
+    ///
+    /// Those of git.
+    pub fn submodule(&self, base: &str, path: &Path) -> Result<Option<String>, String> {
+        let mut entries = self.entries(base, &[path.to_owned()])?.into_iter();
+        let entry = entries.find(|entry| entry.kind == "commit");
+        Ok(entry.map(|entry| entry.id))
+    }
+
+    fn entries(&self, base: &str, paths: &[PathBuf]) -> Result<Vec<Entry>, String> {
+        let mut entries = Vec::new();
         for paths in paths.chunks(AT_ONCE) {
             let fixed = ["ls-tree", "-z", "--full-tree", base, "--"];
             let args = fixed.iter().map(OsStr::new);
@@ -115,14 +136,28 @@ impl Git {
                     continue;
                 };
                 let head = String::from_utf8_lossy(head);
-                let mut words = head.split(' ');
-                let (mode, kind, id) = (words.next(), words.next(), words.next());
-                if let (true, Some("blob"), Some(id)) = (mode.is_some_and(is_file), kind, id) {
-                    blobs.insert(path_of(path)?, id.to_owned());
+                let mut words = head.split(' ').map(str::to_owned);
+                if let (Some(mode), Some(kind), Some(id)) =
+                    (words.next(), words.next(), words.next())
+                {
+                    let path = path_of(path)?;
+                    entries.push(Entry {
+                        mode,
+                        kind,
+                        id,
+                        path,
+                    });
                 }
             }
         }
-        Ok(blobs)
+        Ok(entries)
+    }
+
+    /// Whether a commit is here.
+    pub fn has(&self, commit: &str) -> bool {
+        let named = format!("{commit}^{{commit}}");
+        let asked = self.words(&["rev-parse", "--verify", "--quiet", &named]);
+        asked.is_ok_and(|commit| !commit.is_empty())
     }
 
     /// The bytes of a blob.
@@ -237,6 +272,14 @@ impl Git {
             .output();
         asked.is_ok_and(|output| output.status.success())
     }
+}
+
+/// What a tree holds under a path.
+struct Entry {
+    mode: String,
+    kind: String,
+    id: String,
+    path: PathBuf,
 }
 
 struct Change {

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod amend;
+mod bases;
 mod before;
 mod cli;
 mod dead;

@@ -86,6 +86,68 @@ fn a_missing_base_says_what_to_fetch() {
     }
 }
 
+/// A file of a submodule is compared with the commit that the base names for the submodule.
+#[test]
+fn submodules_have_a_base_of_their_own() {
+    let code = format!("{BAD}{}", "x = 1\n".repeat(99));
+    let inner = repository(&[("lib.py", &code), ("moved.py", &code.replace("'x'", "'y'"))]);
+    let folder = repository(&[("a.py", "")]);
+    let at = folder.path();
+    let url = inner.path().display().to_string();
+    let add = [
+        "-c",
+        "protocol.file.allow=always",
+        "submodule",
+        "--quiet",
+        "add",
+        &url,
+    ];
+    git(at, &[&add[..], &["sub/own"]].concat());
+    commit(at);
+    git(at, &["tag", "with"]);
+    let names = |args: &[&str]| -> Vec<String> {
+        let lines = concise(at, args);
+        let name = |line: &String| line.split_once(".py:").map(|(name, _)| name.to_owned());
+        lines.iter().filter_map(name).collect()
+    };
+    assert!(names(&["--diff-base", "with"]).is_empty());
+    // Before the submodule was there all of it is new.
+    assert_eq!(
+        names(&["--diff-base", "base"]),
+        ["sub/own/lib", "sub/own/moved"]
+    );
+    let own = at.join("sub/own");
+    git(&own, &["mv", "moved.py", "to.py"]);
+    write(&own, "new.py", BAD);
+    commit(&own);
+    write(&own, "lib.py", format!("# above\n{code}{CALL}"));
+    assert_eq!(
+        names(&["--diff-base", "with"]),
+        ["sub/own/lib", "sub/own/new"]
+    );
+    assert_eq!(
+        names(&["--diff-base", "with", "sub"]),
+        ["sub/own/lib", "sub/own/new"]
+    );
+    // A folder that is a repository and no submodule is new.
+    write(at, "other/b.py", BAD);
+    git(&at.join("other"), &["init", "--quiet"]);
+    commit(&at.join("other"));
+    assert_eq!(names(&["--diff-base", "with"])[0], "other/b");
+    // A submodule whose history is not here says so.
+    std::fs::remove_dir_all(at.join("other")).unwrap();
+    std::fs::remove_dir_all(&own).unwrap();
+    git(at, &["clone", "--quiet", &url, "sub/own"]);
+    let fresh = repository(&[("lib.py", BAD)]);
+    std::fs::remove_dir_all(own.join(".git")).unwrap();
+    std::fs::rename(fresh.path().join(".git"), own.join(".git")).unwrap();
+    let said = complaint(at, &["--diff-base", "with"]);
+    assert!(
+        said.contains("the submodule sub/own has not the commit"),
+        "{said}"
+    );
+}
+
 /// What a clone was told to leave out is named, not fetched; git's own words help nobody.
 #[test]
 fn a_base_that_is_not_all_here_says_how_to_get_it() {
