@@ -204,7 +204,7 @@ pub fn reason(error: &io::Error) -> String {
     })
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 

@@ -156,7 +156,7 @@ fn a_clean_repository_passes_and_usage_fails() {
     let step = runner.step(&[
         ("CDS_BINARY", PROGRAM),
         ("CDS_WORKING_DIRECTORY", "sub dir"),
-        ("CDS_PATHS", "good.py\r\n\n"),
+        ("CDS_PATHS", "good.py\r\n\n  \r\n"),
         ("CDS_ARGS", "--jobs\n1"),
     ]);
     assert_eq!(step.status, 0, "{}", step.log);
@@ -176,6 +176,7 @@ fn a_clean_repository_passes_and_usage_fails() {
             "{}",
             step.log
         );
+        assert!(!step.log.contains("run.sh: line"), "{}", step.log);
     }
 }
 

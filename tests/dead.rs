@@ -132,6 +132,10 @@ fn each_configuration_is_asked_about_its_own_folder() {
     write(at, "none/x.py", BAD);
     write(at, "pkg/gone/x.py", BAD);
     assert!(stale(at, &[]).is_empty());
+    // On a machine that has not built anything it is not either.
+    std::fs::remove_dir_all(at.join("none")).unwrap();
+    std::fs::remove_dir_all(at.join("pkg/gone")).unwrap();
+    assert!(stale(at, &[]).is_empty());
 }
 
 #[test]

@@ -65,13 +65,13 @@ build() {
     program=$cache/build/release/$name
 }
 
-# The lines of an input as the array `lines`; empty ones are dropped.
+# The lines of an input as the array `lines`; blank ones are dropped.
 split() {
     lines=()
     local line
     while IFS= read -r line || [ -n "$line" ]; do
         line=${line%$'\r'}
-        [ -z "$line" ] || lines+=("$line")
+        [ -z "${line//[[:space:]]/}" ] || lines+=("$line")
     done <<<"$1"
 }
 
@@ -86,7 +86,7 @@ else
     download || build
 fi
 
-cd "${CDS_WORKING_DIRECTORY:-.}" || fail "the input 'working-directory' cannot be entered: $CDS_WORKING_DIRECTORY"
+cd "${CDS_WORKING_DIRECTORY:-.}" 2>/dev/null || fail "the input 'working-directory' cannot be entered: $CDS_WORKING_DIRECTORY"
 
 formats=(
     --output-format full

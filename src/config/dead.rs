@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use ignore::gitignore::Gitignore;
+
 use super::{Config, Configs};
 use crate::policy::{Allow, Helper};
 use crate::walk::Input;
@@ -27,7 +29,7 @@ impl Configs {
             let own = |input: &&Input| Arc::ptr_eq(&input.rules.config, &config);
             let inside = inputs.iter().filter(own);
             let inside: Vec<&Path> = inside.map(|input| input.rules.inside.as_path()).collect();
-            told.extend(excludes(&config, &file));
+            told.extend(excludes(&config, &self.place.root, &file));
             let allows = config.policy.allows.iter().filter(|own| !own.met.is());
             told.extend(allows.map(|own| allow(own, &file, &inside)));
             let detaching = ("detaching-calls", "calls or defines");
@@ -50,18 +52,25 @@ impl Configs {
     }
 }
 
-fn excludes(config: &Config, file: &str) -> Vec<String> {
+fn excludes(config: &Config, root: &Path, file: &str) -> Vec<String> {
     let unmet = config.excludes.unmet();
-    let written = unmet.filter_map(|at| config.exclude.get(at));
-    // What an ignore file leaves out as well was not asked about.
-    let there = |glob: &str| {
-        let name = glob.trim_start_matches('!').trim_matches('/');
-        config.folder.join(name).symlink_metadata().is_ok()
-    };
-    written
-        .filter(|glob| !there(glob))
+    unmet
+        .filter_map(|at| config.exclude.get(at))
+        .filter(|glob| !is_left_out_anyway(glob, &config.folder, root))
         .map(|glob| format!("stale in {file}: exclude: `{glob}` leaves nothing out"))
         .collect()
+}
+
+/// Whether an ignore file leaves out what a glob without wildcards names, be it there or not: nobody asked
+/// about it then, and a build folder that only some machines have is stale on none.
+fn is_left_out_anyway(glob: &str, folder: &Path, root: &Path) -> bool {
+    let path = folder.join(glob.trim_matches('/'));
+    let ignores = |of: &Path| {
+        let (ignore, _) = Gitignore::new(of.join(".gitignore"));
+        let inside = path.strip_prefix(of);
+        inside.is_ok_and(|inside| ignore.matched_path_or_any_parents(inside, true).is_ignore())
+    };
+    path.symlink_metadata().is_ok() || ignores(folder) || ignores(root)
 }
 
 fn allow(allow: &Allow, file: &str, inside: &[&Path]) -> String {
