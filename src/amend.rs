@@ -2,6 +2,7 @@
 
 use check_detached_spawns::config::Rules;
 use check_detached_spawns::edit::{self, Edited};
+use check_detached_spawns::report::summary::plural;
 use check_detached_spawns::report::{FileReport, Report};
 use check_detached_spawns::walk::Walk;
 use check_detached_spawns::{replace, run};
@@ -50,9 +51,10 @@ pub(crate) fn amend(
     }
     let done = match change {
         Change::Fix => "taken out",
-        Change::AddMarkers => "added; each still needs its reason",
+        Change::AddMarkers => "added, without a reason yet",
     };
-    note(&format!("{markers} justifications in {files} files {done}"));
+    let markers = plural(markers, "justification");
+    note(&format!("{markers} in {} {done}", plural(files, "file")));
     Ok(files > 0)
 }
 

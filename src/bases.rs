@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use check_detached_spawns::git::Git;
 use check_detached_spawns::walk::{Place, Walk};
 
+use crate::before::note;
+
 /// The commits to compare with, by the roots of their repositories; none where there was no repository.
 pub(crate) struct Bases<'a> {
     walk: &'a Walk,
@@ -35,7 +37,12 @@ impl<'a> Bases<'a> {
     /// The base `reference` of the repository in which a run stands.
     pub(crate) fn new(walk: &'a Walk, reference: &str) -> Result<Self, String> {
         let git = Git::of(&walk.place)?;
-        let commit = git.base(reference)?;
+        let (commit, parted) = git.base(reference)?;
+        if !parted {
+            note(&format!(
+                "it is not known where the history parted from {reference}, as in a shallow clone: compared with {reference} itself"
+            ));
+        }
         let base = Base::new(git, commit)?;
         let known = BTreeMap::from([(walk.place.root.clone(), Some(base))]);
         Ok(Self { walk, known })

@@ -53,12 +53,13 @@ impl Git {
         ))
     }
 
-    /// The commit to compare with: where the history of `reference` and of the working tree part.
+    /// The commit to compare with: where the history of `reference` and of the working tree part. The
+    /// commit itself where that is not known, as in a shallow clone: then it is false.
     ///
     /// # Errors
     ///
     /// Says how to get a commit that is not here.
-    pub fn base(&self, reference: &str) -> Result<String, String> {
+    pub fn base(&self, reference: &str) -> Result<(String, bool), String> {
         if reference.is_empty() {
             return Err("the base is empty: name a commit or a branch".to_owned());
         }
@@ -77,9 +78,11 @@ impl Git {
                  or check out the history too (`fetch-depth: 0` of actions/checkout)"
             ));
         };
-        // A shallow clone may hold both commits and not where they part: then the base itself counts.
         let parting = self.words(&["merge-base", commit.as_str(), "HEAD"]);
-        Ok(parting.ok().filter(|own| !own.is_empty()).unwrap_or(commit))
+        Ok(match parting.ok().filter(|own| !own.is_empty()) {
+            Some(parting) => (parting, true),
+            None => (commit, false),
+        })
     }
 
     /// Former names of files that were renamed since `base`, by their names now.

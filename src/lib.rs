@@ -23,7 +23,7 @@
 //! | [`walk`] | which files; the one room that reads folders and files |
 //! | [`globs`] | patterns for paths |
 //! | [`met`] | whether a run met what a configuration speaks of |
-//! | [`config`] | configuration files: which one holds where, and what it says |
+//! | [`config`] | configuration files: which one holds where, what it says, and what of it is stale |
 //! | [`policy`] | what decides of a finding besides the code; configuration as data |
 //! | [`filter`] | which files can hold a finding at all, by the rules' own words and a lexer's pass |
 //! | [`facts::tree`] | the one small tree that every reader fills |

@@ -229,7 +229,8 @@ fn apart(counts: Counts) -> String {
     }
 }
 
-fn plural(number: usize, word: &str) -> String {
+/// `1 file`, `2 files`.
+pub fn plural(number: usize, word: &str) -> String {
     if number == 1 {
         format!("1 {word}")
     } else {

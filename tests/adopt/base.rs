@@ -186,8 +186,18 @@ fn a_base_that_is_not_all_here_says_how_to_get_it() {
     let at = cloned("shallow", "--depth=1");
     let said = complaint(&at, &["--diff-base", "base"]);
     assert!(said.contains("`fetch-depth: 0`"), "{said}");
+    // With both commits, and nothing between them, the base itself counts; that is said.
+    git(
+        &at,
+        &["fetch", "--quiet", "--depth=1", "origin", "tag", "base"],
+    );
+    let output = run(&at, &["--diff-base", "base"]).unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(status(&output), 0, "{said}");
+    assert!(said.contains("compared with base itself"), "{said}");
     git(&at, &["fetch", "--quiet", "--unshallow", "--tags"]);
-    assert_eq!(concise(&at, &["--diff-base", "base"]).len(), 1);
+    let output = run(&at, &["--diff-base", "base"]).unwrap();
+    assert_eq!((status(&output), text(&output.stderr)), (0, String::new()));
 }
 
 /// git refuses folders of others, as they are in containers of CI.
