@@ -77,6 +77,15 @@ const SAME: &[&str] = &[
     "lambda: (yield)\n",
     "x = a[b][c](d)['e']\n",
     "nonlocal_ = 1\ndef f():\n    nonlocal x, y\n",
+    "a = x[1, 2,]\na = x[1,]\na = x[(1), 2]\na = x[(1, 2)]\na = x[\n  (1),\n  (2),\n]\n",
+    "x: Literal['a', 'b',]\nx: A[B[int,], C,] = 1\nx: A[(B), (C)]\nx: A[(B)]\n",
+    "if x := (f()): g((y := (a - b)), z := ((c)))\nwhile x := ({1} - (y)): pass\n",
+    "type(x).y = f()\ntype (x).y.z = g\ntype(a.b)[c] = 1\ntype.x = 1\ntype[x] = 2\ntype(x)\n",
+    "a = [*f(x)(y), *a.b(), *b[1:], *(c).d, *e]\na = *f.g(), *h[0]\na = {*f(x).y}\ng(*f(x).y, *z[0])\n",
+    "a = [*[*b.c()][0], *f(*g(x).h)]\na = [*b.c(*d.e[0])]\n",
+    "a = b = (\n  c\n)\na = (c)\n(a) = (c)\na = (b) = (c)\n",
+    "def f(a: (int), b: (int | str), *c: (A), d: (A) = (1), **e: (\n    B\n)): pass\n",
+    "a = f'{1, 2}{ x, y, }{ {1, 2} }{(1, 2)}{*a, b}{a,}'\n",
 ];
 
 #[test]

@@ -10,6 +10,7 @@ mod parts;
 mod patterns;
 mod recovery;
 mod statements;
+mod subscripts;
 
 use std::collections::VecDeque;
 
@@ -27,6 +28,7 @@ pub(super) fn read(text: &str, code: &str) -> Tree {
     let mut tolerant = Tolerant {
         b: Build::new(text),
         late: VecDeque::new(),
+        star: None,
     };
     let mut fault = None;
     let mut nodes = Vec::new();
@@ -46,9 +48,20 @@ pub(super) fn read(text: &str, code: &str) -> Tree {
         .finish(root, fault.or(late).or_else(|| null(text)))
 }
 
-/// The text as tree-sitter can take it: its grammar knows no lone CR and no NUL.
+/// The text as tree-sitter can take it: its grammar knows no lone CR and no NUL, and takes every
+/// statement that starts with `type` for an alias.
 fn plain(code: &str) -> Vec<u8> {
     let mut bytes = code.as_bytes().to_vec();
+    for (at, word) in code.match_indices("type") {
+        let rest = code.get(at + word.len()..).unwrap_or_default();
+        let next = rest.trim_start_matches([' ', '\t']).chars().next();
+        // `type(x).y = z` is none: with another last letter the word is a name like any other.
+        if next.is_some_and(|next| matches!(next, '(' | '[' | '.'))
+            && let Some(last) = bytes.get_mut(at + word.len() - 1)
+        {
+            *last = b'_';
+        }
+    }
     for at in 0..bytes.len() {
         let next = bytes.get(at + 1).copied();
         if let Some(byte) = bytes.get_mut(at) {
@@ -80,6 +93,8 @@ struct Child<'a> {
 struct Tolerant<'a> {
     b: Build<'a>,
     late: VecDeque<Node<'a>>,
+    /// A star that stands around more than tree-sitter's node of it, and what follows it.
+    star: Option<(u32, u32)>,
 }
 
 /// The bytes of `node`.

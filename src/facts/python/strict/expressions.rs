@@ -269,6 +269,17 @@ impl<'a> Strict<'a> {
         pieces
     }
 
+    /// A hole's value was parsed in brackets, which a tuple without its own takes for them.
+    fn without_brackets(&mut self, value: Id, own: Span) {
+        let text = self.b.slice(own);
+        let node = &mut self.b.tree.nodes[value.0 as usize];
+        if node.span.start < own.start {
+            let end = own.start as usize + text.trim_end().len();
+            let start = own.end as usize - text.trim_start().len();
+            node.span = Span::new(start, end);
+        }
+    }
+
     /// The value of a hole, with the values in its format.
     fn hole(&mut self, hole: &literal::Hole) -> Option<Id> {
         let parsed = self.parsed;
@@ -276,6 +287,7 @@ impl<'a> Strict<'a> {
             .holes
             .get(&hole.value.start)
             .map(|value| self.value(value))?;
+        self.without_brackets(value, hole.value);
         if hole.nested.is_empty() {
             return Some(value);
         }

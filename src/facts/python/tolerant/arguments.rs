@@ -66,11 +66,16 @@ impl<'a> Tolerant<'a> {
             _ => {
                 // Brackets around it are not its own; an `await` is.
                 let bare = Self::unbracketed(node);
+                let value = self.value(bare);
+                let whole = match bare.kind() {
+                    "named_expression" => self.b.tree.node(value).span,
+                    _ => span(bare),
+                };
                 Arg {
                     name: None,
                     spread: Spread::No,
-                    value: self.value(bare),
-                    span: span(bare),
+                    value,
+                    span: whole,
                 }
             }
         }

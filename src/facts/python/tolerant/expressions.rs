@@ -2,17 +2,19 @@
 
 use tree_sitter::Node;
 
-use super::{Child, Tolerant, children, field, fields, named, span, token};
+use super::{Child, Tolerant, children, field, named, span, token};
 use crate::facts::python::build::DEEPEST;
 use crate::facts::tree::{Form, Id, Kind, Op};
 use crate::source::Span;
 
 /// Nodes that are only brackets or labels around another one.
 fn wraps(node: Node<'_>) -> bool {
-    matches!(
-        node.kind(),
-        "parenthesized_expression" | "type" | "as_pattern_target" | "await"
-    )
+    match node.kind() {
+        "parenthesized_expression" | "type" | "as_pattern_target" | "await" => true,
+        // `(a) = b`: a tuple has a comma.
+        "tuple_pattern" => token(&children(node), ",").is_none(),
+        _ => false,
+    }
 }
 
 impl<'a> Tolerant<'a> {
@@ -68,7 +70,10 @@ impl<'a> Tolerant<'a> {
     }
 
     fn shallow(&mut self, node: Node<'a>) -> Id {
-        let whole = span(node);
+        if let Some(id) = self.starred(node) {
+            return id;
+        }
+        let whole = self.behind_star(span(node));
         let own = children(node);
         let kind = match node.kind() {
             "identifier" => return self.b.name(self.b.slice(whole), whole),
@@ -123,6 +128,9 @@ impl<'a> Tolerant<'a> {
             "named_expression" => {
                 let target = field(&own, "name").map(|name| self.value(name));
                 let value = field(&own, "value").map(|value| self.value(value));
+                // Brackets around the value are nobody's.
+                let end = value.map_or(whole.end, |value| self.b.tree.node(value).span.end);
+                let whole = Span { end, ..whole };
                 return self
                     .b
                     .bind(target.into_iter().collect(), value, None, whole);
@@ -192,34 +200,6 @@ impl<'a> Tolerant<'a> {
             );
         }
         id
-    }
-
-    fn subscript(&mut self, own: &[Child<'a>], whole: Span) -> Id {
-        let base = field(own, "value").map(|base| self.value(base));
-        let base = base.unwrap_or_else(|| self.b.nothing(whole));
-        let items = self.values(&fields(own, "subscript"));
-        let index = match (&*items, token(own, ",")) {
-            ([only], None) => Some(*only),
-            ([], _) => None,
-            _ => Some(self.list(items)),
-        };
-        self.b.add(Kind::Index { base, index }, whole)
-    }
-
-    /// `Optional[X]` where a type stands.
-    fn generic(&mut self, node: Node<'a>) -> Id {
-        let whole = span(node);
-        let parts = named(node);
-        let base = parts.first().map(|base| self.value(*base));
-        let base = base.unwrap_or_else(|| self.b.nothing(whole));
-        let items: Vec<Node<'a>> = parts.iter().skip(1).flat_map(|own| named(*own)).collect();
-        let items = self.values(&items);
-        let index = match *items {
-            [only] => Some(only),
-            [] => None,
-            _ => Some(self.list(items)),
-        };
-        self.b.add(Kind::Index { base, index }, whole)
     }
 
     fn binary(&mut self, own: &[Child<'a>], whole: Span) -> Id {

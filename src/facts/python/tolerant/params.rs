@@ -36,13 +36,14 @@ impl<'a> Tolerant<'a> {
         while let Some(inner) = named(first).first().copied() {
             first = inner;
         }
-        let annotation = field(&own, "type").map(|hint| self.value(hint));
+        let hint = field(&own, "type");
+        let annotation = hint.map(|hint| self.value(hint));
         let default = field(&own, "value").map(|value| self.value(value));
         let mut whole = span(node);
         if let Some(default) = default {
             whole.end = self.b.tree.node(default).span.end;
-        } else if let Some(annotation) = annotation {
-            whole.end = self.b.tree.node(annotation).span.end;
+        } else if let Some(hint) = hint {
+            whole.end = span(hint).end;
         }
         let name = self.b.slice(span(first)).to_owned();
         let param = Param {
