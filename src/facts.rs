@@ -29,8 +29,10 @@ pub mod python;
 pub mod rust;
 pub mod shell;
 pub mod tree;
+mod value;
 
 use crate::source::{Language, Span};
+pub use value::Truth;
 
 /// Stands for a value that is only known at run time inside a [`Text`] or [`Word`].
 pub const HOLE: char = '\u{fffc}';
@@ -316,90 +318,5 @@ impl Call {
             .iter()
             .take_while(|arg| arg.spread != tree::Spread::List);
         plain.filter(|arg| arg.name.is_none() && arg.spread == tree::Spread::No)
-    }
-}
-
-/// Yes, no, or only known at run time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Truth {
-    /// In every case that matters.
-    Yes,
-    /// Never.
-    No,
-    /// It depends.
-    Maybe,
-}
-
-impl Value {
-    /// The alternatives that it may be; itself, if there is one.
-    pub fn each(&self) -> Vec<&Self> {
-        match self {
-            Self::OneOf(values) => values.iter().flat_map(Self::each).collect(),
-            _ => vec![self],
-        }
-    }
-
-    /// Whether it is true as Python sees it; yes if one alternative is.
-    pub fn truth(&self) -> Truth {
-        let truths: Vec<Truth> = self.each().into_iter().map(Self::own_truth).collect();
-        if truths.contains(&Truth::Yes) {
-            Truth::Yes
-        } else if truths.contains(&Truth::Maybe) {
-            Truth::Maybe
-        } else {
-            Truth::No
-        }
-    }
-
-    fn own_truth(&self) -> Truth {
-        let known = |yes: bool| if yes { Truth::Yes } else { Truth::No };
-        match self {
-            Self::Nothing => Truth::No,
-            Self::Bool(value) => known(*value),
-            Self::Int(value) => known(*value != 0),
-            Self::Text(text) => known(!text.text.is_empty()),
-            Self::List(items) => known(!items.is_empty()),
-            Self::Dict(entries) => known(!entries.is_empty()),
-            Self::Code(_) | Self::Partial(..) => Truth::Yes,
-            Self::Unknown | Self::Path(_) | Self::Made(_) | Self::Bits(_) | Self::OneOf(_) => {
-                Truth::Maybe
-            }
-        }
-    }
-
-    /// Whether one alternative is a path in `paths`.
-    pub fn is_path(&self, paths: &[&str]) -> bool {
-        self.each().iter().any(|value| match value {
-            Self::Path(own) => own.iter().any(|path| paths.contains(&path.as_str())),
-            _ => false,
-        })
-    }
-
-    /// Whether one alternative was made by one of `makers` (`os.getpgrp()`).
-    pub fn is_made(&self, makers: &[&str]) -> bool {
-        self.each()
-            .iter()
-            .any(|value| matches!(value, Self::Made(own) if makers.contains(&own.as_str())))
-    }
-
-    /// The functions of this file that it may be.
-    pub fn code(&self) -> Vec<ScopeId> {
-        let own = |value: &Self| match value {
-            Self::Code(scope) => Some(*scope),
-            Self::Partial(inner, _) => match **inner {
-                Self::Code(scope) => Some(scope),
-                _ => None,
-            },
-            _ => None,
-        };
-        self.each().into_iter().filter_map(own).collect()
-    }
-
-    /// The integer that it is, if it is one and nothing else.
-    pub fn int(&self) -> Option<i128> {
-        match self {
-            Self::Int(value) => Some(*value),
-            _ => None,
-        }
     }
 }

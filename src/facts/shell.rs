@@ -40,9 +40,19 @@ pub fn read(text: &Text, shell: &str, place: Place) -> Vec<Command> {
 
 /// Reads an argv: the program, then its arguments.
 pub fn argv(words: &[Word], place: Place) -> Vec<Command> {
+    simple(words, None, place)
+}
+
+/// Reads an argv whose program is fed `stdin`.
+pub fn fed(words: &[Word], stdin: &Text, place: Place) -> Vec<Command> {
+    simple(words, Some(&chars(stdin)), place)
+}
+
+fn simple(words: &[Word], stdin: Option<&[Char]>, place: Place) -> Vec<Command> {
     let tokens: Vec<Token> = words.iter().map(Token::of).collect();
-    let mut reader = Reader::new(tokens.iter().map(|token| token.chars.len()).sum(), place);
-    reader.simple(&tokens, None);
+    let length: usize = tokens.iter().map(|token| token.chars.len()).sum();
+    let mut reader = Reader::new(length + stdin.map_or(0, <[Char]>::len), place);
+    reader.simple(&tokens, stdin);
     reader.done()
 }
 

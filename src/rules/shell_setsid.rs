@@ -28,7 +28,8 @@ A program in command position that puts what it runs into a session of its own: 
 `busybox setsid`, `s6-setsid`, `chpst -P`, `pgrphack`, `bwrap --new-session`,
 `socat EXEC:…,setsid`; and program text that does so: `python -c 'os.setsid()'`,
 `perl -e 'POSIX::setsid()'`, node's `detached: true`. Shell text and argv are read, behind wrappers
-such as `env`, `nice`, `sudo` and `sh -c`, and through quotes and constant variables.
+such as `env`, `nice`, `sudo` and `sh -c`, and through quotes and constant variables; text that is put
+together with `+=`, and text on the standard input of a shell too.
 
 ## Why it matters
 

@@ -8,12 +8,15 @@ use crate::source::Span;
 /// A command that is being put together.
 pub(super) struct Builder {
     /// The call that made it.
-    root: Id,
-    /// The program, then its arguments.
-    pub words: Vec<Word>,
+    pub root: Id,
+    /// The program, then its arguments, in each way that they may read.
+    pub ways: Vec<Vec<Word>>,
     pub act: Span,
     pub scope: ScopeId,
 }
+
+/// How many ways to read one argv are told apart.
+const MAX_WAYS: usize = 8;
 
 /// Ends of the paths whose call makes a command from its program.
 const MAKERS: &[&str] = &[
@@ -38,13 +41,12 @@ pub(super) fn follow(
         .iter()
         .any(|path| MAKERS.iter().any(|maker| ends_with_path(path, maker)));
     if makes {
-        let words = args
+        let ways = args
             .first()
-            .map(|arg| words(&arg.value, arg.span))
-            .unwrap_or_default();
+            .map_or_else(|| vec![Vec::new()], |arg| ways(&arg.value, arg.span, false));
         builders.push(Builder {
             root: id,
-            words,
+            ways,
             act,
             scope,
         });
@@ -68,7 +70,7 @@ pub(super) fn follow(
     if let Some(builder) = builders.iter_mut().find(|builder| builder.root == root)
         && let Some(arg) = args.first()
     {
-        builder.words.extend(words(&arg.value, arg.span));
+        go_on(&mut builder.ways, ways(&arg.value, arg.span, false));
     }
 }
 
@@ -80,12 +82,14 @@ pub(super) fn follow_index(
     space: usize,
     (act, scope): (Span, ScopeId),
 ) {
-    let given = words(&file.value(index, space), file.node(index).span);
+    let mut given = ways(&file.value(index, space), file.node(index).span, false);
     if let Some(program) = plumbum_program(file, base, space) {
-        let words = std::iter::once(program).chain(given).collect();
+        for words in &mut given {
+            words.insert(0, program.clone());
+        }
         builders.push(Builder {
             root: id,
-            words,
+            ways: given,
             act,
             scope,
         });
@@ -94,14 +98,14 @@ pub(super) fn follow_index(
     if file.value(base, space).is_path(&["plumbum.local"]) {
         builders.push(Builder {
             root: id,
-            words: given,
+            ways: given,
             act,
             scope,
         });
     } else if let Some(root) = root_of(file, builders, base, space)
         && let Some(builder) = builders.iter_mut().find(|builder| builder.root == root)
     {
-        builder.words.extend(given);
+        go_on(&mut builder.ways, given);
     }
 }
 
@@ -133,25 +137,78 @@ pub(super) fn ends_with_path(path: &str, end: &str) -> bool {
         .is_some_and(|before| before.is_empty() || before.ends_with('.'))
 }
 
-/// The words that a value stands for: one, or as many as a list has.
+/// The words that a value stands for: one, or as many as a list has; the most where it may be several.
 pub(super) fn words(value: &Value, span: Span) -> Vec<Word> {
+    let ways = ways(value, span, false).into_iter();
+    // The first of those that are equally long.
+    ways.rev().max_by_key(Vec::len).unwrap_or_default()
+}
+
+/// Every way in which a value may read as words: `[*(["setsid"] if x else []), "cmd"]` has two. With
+/// `spread`, what is no list is any number of words.
+pub(super) fn ways(value: &Value, span: Span, spread: bool) -> Vec<Vec<Word>> {
     match value {
-        Value::List(items) => items
-            .iter()
-            .flat_map(|item| {
-                if item.spread {
-                    vec![any_number(item.span)]
-                } else {
-                    word(&item.value, item.span)
-                }
-            })
-            .collect(),
-        value => word(value, span),
+        Value::List(items) => {
+            let parts = items.iter();
+            in_turn(parts.map(|item| (&item.value, item.span, item.spread)))
+        }
+        Value::OneOf(values) => {
+            let known = |value: &&Value| is_list(value) || word(value, span).is_some();
+            let known = values.iter().filter(|value| spread || known(value));
+            let mut all: Vec<Vec<Word>> = known
+                .flat_map(|value| ways(value, span, spread))
+                .take(MAX_WAYS)
+                .collect();
+            if all.is_empty() {
+                all.push(vec![hole(span)]);
+            }
+            all
+        }
+        _ if spread => vec![vec![any_number(span)]],
+        value => vec![vec![word(value, span).unwrap_or_else(|| hole(span))]],
     }
 }
 
-fn word(value: &Value, span: Span) -> Vec<Word> {
-    let known = value.each().into_iter().find_map(|value| match value {
+/// Every way in which values, one behind the other, may read; each with its place and whether it is
+/// spread.
+pub(super) fn in_turn<'v>(parts: impl Iterator<Item = (&'v Value, Span, bool)>) -> Vec<Vec<Word>> {
+    let mut all = vec![Vec::new()];
+    for (value, span, spread) in parts {
+        let next = match value {
+            // A list inside of an argv is no word.
+            Value::List(_) if !spread => vec![vec![hole(span)]],
+            value => ways(value, span, spread),
+        };
+        go_on(&mut all, next);
+    }
+    all
+}
+
+/// Puts `next` behind each way: the first of them behind what is there, each other one behind a copy.
+fn go_on(all: &mut Vec<Vec<Word>>, mut next: Vec<Vec<Word>>) {
+    next.truncate((MAX_WAYS / all.len().max(1)).max(1));
+    let mut next = next.into_iter();
+    let first = next.next().unwrap_or_default();
+    let others: Vec<Vec<Word>> = next
+        .flat_map(|more| {
+            all.iter()
+                .map(move |words| [words.as_slice(), &more].concat())
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    for words in all.iter_mut() {
+        words.extend(first.iter().cloned());
+    }
+    all.extend(others);
+}
+
+fn is_list(value: &Value) -> bool {
+    matches!(value, Value::List(_))
+}
+
+/// The word that a value is known to be.
+fn word(value: &Value, span: Span) -> Option<Word> {
+    value.each().into_iter().find_map(|value| match value {
         Value::Text(text) => {
             // A program that is named by a constant is run here, not where the constant stands;
             // shell text in a constant is judged where it is written.
@@ -174,8 +231,7 @@ fn word(value: &Value, span: Span) -> Vec<Word> {
             parts: Vec::new(),
         }),
         _ => None,
-    });
-    vec![known.unwrap_or_else(|| hole(span))]
+    })
 }
 
 /// Where a text is written; `otherwise` if it is put together at run time.

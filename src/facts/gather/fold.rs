@@ -6,14 +6,29 @@ use super::values::{MAX_ITEMS, limited, one_of};
 use crate::facts::{HOLE, Item, Text, Value};
 pub(super) use calls::known_call;
 
-/// `left + right`. A list is put behind each of the alternatives: `cmd += ["x"]` where `cmd` is one
-/// of several lists.
+/// Of texts with alternatives, this many sums are told apart, each of parts of up to so many bytes.
+const MAX_SUMS: usize = 4;
+const MAX_SUMMED: usize = 4096;
+
+/// `left + right`, for each of the alternatives on the left: `cmd += ["x"]` where `cmd` is one of
+/// several lists. Texts are joined with their alternatives on both sides.
 pub(super) fn add(left: Value, right: Value) -> Value {
-    if let (Value::OneOf(lefts), Value::List(_)) = (&left, &right)
+    if let Value::OneOf(lefts) = &left
         && lefts.iter().any(|left| matches!(left, Value::List(_)))
     {
         let sums = lefts.iter().map(|left| add(left.clone(), right.clone()));
         return one_of(sums.collect());
+    }
+    if matches!(left, Value::OneOf(_)) || matches!(right, Value::OneOf(_)) {
+        let pairs =
+            short_texts(&left).flat_map(|left| short_texts(&right).map(move |right| (left, right)));
+        let sums: Vec<Value> = pairs
+            .take(MAX_SUMS)
+            .map(|(left, right)| Value::Text(joined(left.clone(), right)))
+            .collect();
+        if !sums.is_empty() {
+            return one_of(sums);
+        }
     }
     match sum(left, right) {
         Value::List(mut items) => {
@@ -22,6 +37,14 @@ pub(super) fn add(left: Value, right: Value) -> Value {
         }
         value => value,
     }
+}
+
+/// The texts among the alternatives that are short enough to be joined with others.
+fn short_texts(value: &Value) -> impl Iterator<Item = &Text> {
+    value.each().into_iter().filter_map(|value| match value {
+        Value::Text(text) if text.text.len() <= MAX_SUMMED => Some(text),
+        _ => None,
+    })
 }
 
 fn sum(left: Value, right: Value) -> Value {

@@ -8,7 +8,8 @@ use crate::facts::tree::{Id, Kind};
 const MAX_STEPS: usize = 256;
 
 /// The innermost call of the chain at `id`, which stands in `space`, through the variables and the
-/// attributes of the own class that hold it: `x` after `x = make().set()` gives `make()`. Each is
+/// attributes of the own class that hold it: `x` after `x = make().set()` gives `make()`, and so does
+/// its `x.stdin`. Each is
 /// given once; `is_root` says where else to stop.
 pub(super) fn of(file: &File<'_>, id: Id, space: usize, is_root: &dyn Fn(&Id) -> bool) -> Vec<Id> {
     let mut search = Search {
@@ -52,6 +53,9 @@ impl Search<'_> {
                     && let Some(class) = self.file.spaces.class_of_self(object, space)
                 {
                     self.all(self.file.spaces.member(class, name).iter());
+                } else if name == "stdin" {
+                    // Whose pipe it is.
+                    self.follow(*base, space);
                 }
             }
             Kind::Tail(inner) => self.follow(*inner, space),

@@ -15,7 +15,8 @@ pub(super) enum Binding {
     Node(Id, usize),
     /// A key that is set on it: `d["key"] = value`.
     Entry(String, Id, usize),
-    /// Elements that are put into it as a list: by `append` or `extend`, at its end or its start.
+    /// Elements that are put into it as a list: by `append` or `extend`, at its end or its start; text
+    /// that is put behind it by `push_str`.
     Pushed(Pushed),
     /// A function of this file: its space.
     Code(usize),
@@ -374,7 +375,7 @@ impl Pass<'_> {
         }
     }
 
-    /// `cmd.append("x")`, `cmd.extend(more)`, `cmd.insert(0, "x")`; `cmd.push("x")`.
+    /// `cmd.append("x")`, `cmd.extend(more)`, `cmd.insert(0, "x")`; `cmd.push("x")`, `cmd.push_str("x")`.
     fn pushed(&mut self, callee: Id, args: &[Arg], space: usize) {
         let Kind::Attr {
             base,
@@ -389,7 +390,7 @@ impl Pass<'_> {
             return;
         };
         let (count, many, at_start) = match method.as_str() {
-            "append" | "push" => (1, false, false),
+            "append" | "push" | "push_str" => (1, false, false),
             "extend" => (1, true, false),
             "insert" => (2, false, true),
             _ => return,

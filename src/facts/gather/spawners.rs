@@ -2,12 +2,13 @@
 
 mod known;
 mod programs;
+mod stdin;
 
 use super::File;
-use super::argv::{Builder, words};
-use crate::facts::shell::{self, Place};
-use crate::facts::tree::Form;
-use crate::facts::{Arg, Call, Command, Facts, HOLE, Holder, Text, Truth, Value, Word};
+use super::argv::{Builder, in_turn, ways, words};
+use crate::facts::shell::{self, Place, argv};
+use crate::facts::tree::{Form, Spread};
+use crate::facts::{Arg, Call, Command, Facts, HOLE, Holder, Setting, Text, Truth, Value, Word};
 use crate::source::Span;
 use known::{How, how};
 pub(super) use programs::read_programs;
@@ -20,12 +21,13 @@ pub(super) fn commands(file: &File<'_>, facts: &mut Facts, builders: Vec<Builder
             found.extend(command(file, facts, index, call, how));
         }
     }
+    found.extend(stdin::written(file, facts, &builders));
     for builder in builders {
         let place = Place {
             act: builder.act,
             scope: builder.scope,
         };
-        found.extend(shell::argv(&builder.words, place));
+        found.extend(argvs(&builder.ways, place));
     }
     found.sort_by_key(|command: &Command| command.words.first().map(|word| word.span));
     facts.commands = found;
@@ -61,18 +63,12 @@ fn command(file: &File<'_>, facts: &Facts, index: usize, call: &Call, how: How) 
                     if rest.is_empty() {
                         return split_or_list(program, span, place);
                     }
-                    shell::argv(
-                        &words(program, span)
-                            .into_iter()
-                            .chain(rest)
-                            .collect::<Vec<_>>(),
-                        place,
-                    )
+                    argv(&[words(program, span), rest].concat(), place)
                 }
                 _ => Vec::new(),
             }
         }
-        How::Each(from) => shell::argv(&each(call, from), place),
+        How::Each(from) => argvs(&each(call, from), place),
         How::Exec(position) => {
             let program = at(position, "path")
                 .map(|(value, span)| words(value, span))
@@ -81,24 +77,15 @@ fn command(file: &File<'_>, facts: &Facts, index: usize, call: &Call, how: How) 
             let rest = list
                 .map(|(value, span)| words(value, span))
                 .unwrap_or_default();
-            shell::argv(
-                &program
-                    .into_iter()
-                    .chain(rest.into_iter().skip(1))
-                    .collect::<Vec<_>>(),
-                place,
-            )
+            argv(&[program.as_slice(), after(&rest, 1)].concat(), place)
         }
         How::ExecEach(position) => {
-            let all = each(call, position);
-            let program = all.iter().take(1);
-            shell::argv(
-                &program
-                    .chain(all.iter().skip(2))
-                    .cloned()
-                    .collect::<Vec<_>>(),
-                place,
-            )
+            let all = each(call, position).into_iter();
+            all.flat_map(|all| {
+                let program = all.get(..1).unwrap_or_default();
+                argv(&[program, after(&all, 2)].concat(), place)
+            })
+            .collect()
         }
         How::Tokens => match call.form {
             Form::Macro { tokens } => {
@@ -120,14 +107,21 @@ fn command(file: &File<'_>, facts: &Facts, index: usize, call: &Call, how: How) 
                 span: name_span(file, call),
                 parts: Vec::new(),
             };
-            shell::argv(
-                &std::iter::once(program)
-                    .chain(each(call, 0))
-                    .collect::<Vec<_>>(),
-                place,
-            )
+            let all = each(call, 0).into_iter();
+            all.flat_map(|rest| argv(&[vec![program.clone()], rest].concat(), place))
+                .collect()
         }
     }
+}
+
+/// The words behind the first `skip`.
+fn after(words: &[Word], skip: usize) -> &[Word] {
+    words.get(skip..).unwrap_or_default()
+}
+
+/// What is run, if each of these may be the argv.
+fn argvs(all: &[Vec<Word>], place: Place) -> Vec<Command> {
+    all.iter().flat_map(|words| argv(words, place)).collect()
 }
 
 /// The last name of what is called, before its bracket.
@@ -138,12 +132,14 @@ fn name_span(file: &File<'_>, call: &Call) -> Span {
     Span::new(start, call.evidence.start as usize + path.len())
 }
 
-fn each(call: &Call, from: usize) -> Vec<Word> {
-    let plain = call.args.iter().filter(|arg| arg.name.is_none());
-    plain
-        .skip(from)
-        .flat_map(|arg: &Arg| words(&arg.value, arg.span))
-        .collect()
+/// The arguments from a position on as one argv, in each way that they may read.
+fn each(call: &Call, from: usize) -> Vec<Vec<Word>> {
+    let is_plain = |arg: &&Arg| arg.name.is_none() && arg.spread != Spread::Dict;
+    let parts = call.args.iter().filter(is_plain).skip(from).map(|arg| {
+        let spread = arg.spread != Spread::No || matches!(arg.value, Value::List(_));
+        (&arg.value, arg.span, spread)
+    });
+    in_turn(parts)
 }
 
 fn texts(value: &Value) -> Vec<&Text> {
@@ -155,14 +151,14 @@ fn texts(value: &Value) -> Vec<&Text> {
     .collect()
 }
 
+/// The option `name` of the call at `index`.
+fn option<'f>(facts: &'f Facts, index: usize, name: &str) -> Option<&'f Setting> {
+    let own = |holder: &Holder| matches!(holder, Holder::Call(at) if *at == index);
+    let mut all = facts.settings.iter();
+    all.find(|setting| setting.name == name && own(&setting.holder))
+}
+
 fn popen(facts: &Facts, index: usize, call: &Call, place: Place) -> Vec<Command> {
-    let setting = |name: &str| {
-        let own = |holder: &Holder| matches!(holder, Holder::Call(at) if *at == index);
-        facts
-            .settings
-            .iter()
-            .find(|setting| setting.name == name && own(&setting.holder))
-    };
     let Some(arg) = call.arg(0, "args").or_else(|| call.arg(0, "command")) else {
         return Vec::new();
     };
@@ -170,9 +166,11 @@ fn popen(facts: &Facts, index: usize, call: &Call, place: Place) -> Vec<Command>
         .paths
         .iter()
         .any(|path| path.starts_with("anyio.") || path.ends_with(".PopenSpawn"));
-    let through = setting("shell").map_or(Truth::No, |setting| setting.value.truth());
-    let executable = setting("executable").map(|setting| words(&setting.value, setting.span));
+    let through = option(facts, index, "shell").map_or(Truth::No, |setting| setting.value.truth());
+    let executable = option(facts, index, "executable");
+    let executable = executable.map(|setting| words(&setting.value, setting.span));
     let shell_name = shell_name(executable.as_deref());
+    let input = option(facts, index, "input").map(|setting| texts(&setting.value));
     let mut found = Vec::new();
     for value in arg.value.each() {
         match value {
@@ -191,11 +189,14 @@ fn popen(facts: &Facts, index: usize, call: &Call, place: Place) -> Vec<Command>
                 );
             }
             Value::Text(_) | Value::List(_) | Value::Path(_) => {
-                let mut argv = words(value, arg.span);
-                if let Some(program) = executable.clone() {
-                    argv.splice(0..argv.len().min(1), program);
+                for mut words in ways(value, arg.span, false) {
+                    if let Some(program) = executable.clone() {
+                        words.splice(0..words.len().min(1), program);
+                    }
+                    found.extend(argv(&words, place));
+                    let fed = input.iter().flatten();
+                    found.extend(fed.flat_map(|text| stdin::read(&words, text, place)));
                 }
-                found.extend(shell::argv(&argv, place));
             }
             _ => {}
         }
@@ -224,7 +225,7 @@ fn split_or_list(value: &Value, span: Span, place: Place) -> Vec<Command> {
                 found.extend(shell::read(text, "", place));
             }
             Value::Text(_) | Value::Unknown => {}
-            value => found.extend(shell::argv(&words(value, span), place)),
+            value => found.extend(argvs(&ways(value, span, false), place)),
         }
     }
     found

@@ -1,15 +1,14 @@
 //! What an expression may be when the program runs, as far as this file says.
 
 mod calls;
+mod puts;
 
 use super::File;
-use super::spaces::{Binding, Pushed};
+use super::spaces::Binding;
 use crate::facts::tree::{Id, Kind, Op, Piece};
 use crate::facts::{HOLE, Item, Text, Value};
 use crate::source::Language;
 
-/// What is put into a list by more calls than this is not followed.
-const MAX_PUSHED: usize = 32;
 /// Alternatives beyond this many are not told apart.
 const MAX_CHOICES: usize = 24;
 /// A name that stands for a name that stands for a name … is followed this far.
@@ -111,6 +110,7 @@ impl File<'_> {
                 .map(|star| format!("{star}.{name}"));
             return Value::Path(stars.chain([name.to_owned()]).collect());
         }
+        self.last_sum_first(&bindings);
         self.bound(bindings.into_iter())
     }
 
@@ -143,36 +143,12 @@ impl File<'_> {
             }
         }
         for value in &mut values {
-            match value {
-                Value::Dict(own) => own.extend(entries.iter().cloned()),
-                Value::List(items) => self.push_all(items, &pushed),
-                _ => {}
-            }
+            self.put_in(value, &entries, &pushed);
         }
         if values.is_empty() && !entries.is_empty() {
             return Value::Dict(entries);
         }
         one_of(values)
-    }
-
-    /// Puts into a list what is put into it elsewhere, as if all of it always were.
-    fn push_all(&self, items: &mut Vec<Item>, pushed: &[Pushed]) {
-        for own in pushed.iter().take(MAX_PUSHED) {
-            let span = self.node(own.value).span;
-            let value = self.value(own.value, own.space);
-            let spread = own.many;
-            let new = match value {
-                Value::List(more) if own.many => more,
-                value => vec![Item {
-                    value,
-                    span,
-                    spread,
-                }],
-            };
-            let at = if own.at_start { 0 } else { items.len() };
-            items.splice(at..at, new);
-        }
-        items.truncate(MAX_ITEMS);
     }
 
     /// The paths of a class of this file: its own, then its bases' (a Python subclass is one).

@@ -90,6 +90,9 @@ fn known_function(
         | "textwrap.dedent"
         | "inspect.cleandoc"
         | "shutil.which"
+        | "distutils.spawn.find_executable"
+        | "which"
+        | "which.which"
         | "os.fspath"
         | "os.fsencode"
         | "pathlib.Path"
@@ -175,6 +178,10 @@ fn known_method(object: &Value, name: &str, first: Option<&Value>, args: &[Arg])
         }
         (Value::Text(_), "split") if first.is_none() => Some(split(object)),
         (Value::Text(separator), "join") => Some(join(first?, &separator.text)),
+        (Value::List(_), "join") => match first? {
+            Value::Text(separator) => Some(join(object, &separator.text)),
+            _ => None,
+        },
         (
             Value::Text(_) | Value::List(_) | Value::Dict(_) | Value::Bool(_) | Value::Int(_),
             "strip" | "rstrip" | "lstrip" | "encode" | "decode" | "copy" | "clone" | "cloned"

@@ -13,6 +13,10 @@ impl File<'_> {
         let mut found = Vec::new();
         for arg in args.iter().take(MAX_ITEMS) {
             let value = self.value(arg.value, space);
+            let value = match arg.spread {
+                Spread::List => only_list(value),
+                Spread::No | Spread::Dict => value,
+            };
             match (arg.spread, value) {
                 (Spread::List, Value::List(items)) => {
                     found.extend(items.into_iter().map(|item| Arg {
@@ -132,5 +136,21 @@ impl File<'_> {
             .map(|id| self.value(*id, space))
             .collect();
         one_of(values)
+    }
+}
+
+/// The one list among the alternatives of a value, if there is one: a parameter that is made a list.
+fn only_list(value: Value) -> Value {
+    let Value::OneOf(values) = &value else {
+        return value;
+    };
+    let lists: Vec<&Value> = values
+        .iter()
+        .filter(|value| matches!(value, Value::List(_)))
+        .collect();
+    let known = |value: &Value| *value != Value::Unknown;
+    match lists.as_slice() {
+        [list] if values.iter().filter(|value| known(value)).count() == 1 => (*list).clone(),
+        _ => value,
     }
 }
