@@ -265,6 +265,9 @@ pub struct Command {
     pub act: Span,
     /// The body in which it stands.
     pub scope: ScopeId,
+    /// Whether it was seen to be started; else its words are only given to a function that says by
+    /// its name that it runs something, or joined to a line.
+    pub started: bool,
 }
 
 /// Which shell reads a text, as far as it is known; the flags it was given matter (`bash -m`).
@@ -285,6 +288,11 @@ impl Facts {
             scopes: Vec::new(),
             index: index::Index::default(),
         }
+    }
+
+    /// The commands that were seen to be started.
+    pub fn started(&self) -> impl Iterator<Item = &Command> {
+        self.commands.iter().filter(|command| command.started)
     }
 }
 

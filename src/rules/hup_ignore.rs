@@ -82,7 +82,7 @@ In a program that is meant to go on after its terminal is gone, together with it
 
 fn check(facts: &Facts) -> Vec<Hit> {
     let hooks = Hooks::of(facts);
-    let starts = facts.calls.iter().any(is_start) || !facts.commands.is_empty();
+    let starts = facts.calls.iter().any(is_start) || facts.started().next().is_some();
     let calls = facts
         .calls
         .iter()

@@ -105,7 +105,7 @@ fn check(facts: &Facts) -> Vec<Hit> {
         .settings
         .iter()
         .filter_map(|setting| proxy(facts, setting));
-    let commands = facts.commands.iter().filter_map(persist);
+    let commands = facts.started().filter_map(persist);
     calls.chain(options).chain(commands).collect()
 }
 

@@ -119,8 +119,7 @@ fn check(facts: &Facts) -> Vec<Hit> {
         Some(hit.with(by_desktop).with(leaving::certainty(call)))
     });
     let commands = facts
-        .commands
-        .iter()
+        .started()
         .filter(|command| opens(command))
         .filter_map(|command| {
             let program = command.words.first()?;

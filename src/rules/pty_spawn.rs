@@ -140,7 +140,7 @@ fn check(facts: &Facts) -> Vec<Hit> {
         .filter_map(|setting| option(facts, setting));
     calls
         .chain(options)
-        .chain(facts.commands.iter().filter_map(command))
+        .chain(facts.started().filter_map(command))
         .collect()
 }
 
@@ -166,8 +166,7 @@ fn way(facts: &Facts, call: &Call, index: usize) -> Way {
         .options_of(index)
         .any(|setting| setting.name == "ignore_sighup" && setting.value.truth() == Truth::Yes);
     let inside = facts
-        .commands
-        .iter()
+        .started()
         .any(|command| command.act == call.act && command.program == "nohup");
     let nohup = |value: &Value| match value {
         Value::List(items) => {

@@ -12,7 +12,12 @@ pub(super) fn hits(facts: &Facts, find: fn(&Command) -> Vec<Sign>) -> Vec<Hit> {
     let mut out: Vec<Hit> = Vec::new();
     for command in &facts.commands {
         for (evidence, certainty, way) in find(command) {
-            let hit = Hit::new(command.act, evidence, way).with(certainty);
+            let started = if command.started {
+                certainty
+            } else {
+                Certainty::May
+            };
+            let hit = Hit::new(command.act, evidence, way).with(started);
             if !out.contains(&hit) {
                 out.push(hit);
             }

@@ -14,6 +14,7 @@ pub(super) const RULE: Rule = Rule {
     help: "Keep it in the foreground with its own flag, start it with `spawn_owned` or `owned run -- CMD…`, or write why it must outlive its parent.",
     doc: DOC,
     words: Words {
+        both: &[&["start-stop-daemon"]],
         programs: &[
             "gunicorn", "celery worker|beat|events|multi", "uwsgi", "circusd", "gpg-agent",
             "zdaemon", "zdaemonctl", "forever", "redis-server", "valkey-server", "dbus-daemon",

@@ -13,6 +13,7 @@ pub(super) const RULE: Rule = Rule {
     help: "Drop `nohup`, start it with `spawn_owned` or `owned run -- CMD…`, or write why it must outlive a hangup.",
     doc: DOC,
     words: Words {
+        both: &[&["nohup"]],
         programs: &[
             "nohup", "trap",
         ],
@@ -24,7 +25,8 @@ pub(super) const RULE: Rule = Rule {
 const DOC: &str = r#"## What it finds
 
 `nohup CMD` in command position, and `trap '' HUP` (also `SIGHUP` and `1`), which every later command
-inherits. `disown` and zsh's `&!` change nothing outside job control: see `shell-background`.
+inherits. `nohup CMD` that is given to a function of which only the name is known, or joined to a
+line, is reported as one that may survive. `disown` and zsh's `&!` change nothing outside job control: see `shell-background`.
 
 ## Why it matters
 

@@ -13,6 +13,7 @@ pub(super) const RULE: Rule = Rule {
     help: "Run it in the foreground (`docker run` without `-d`), start it with `spawn_owned` or `owned start`, or write what ends it.",
     doc: DOC,
     words: Words {
+        both: &[&["systemd-run"]],
         python: &[
             &["<detach>", "containers|docker|podman", ".run"],
         ],

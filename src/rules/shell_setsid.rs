@@ -12,6 +12,7 @@ pub(super) const RULE: Rule = Rule {
     help: "Drop `setsid`, start it with `spawn_owned` or `owned run -- CMD…`, or write why it must outlive its parent.",
     doc: DOC,
     words: Words {
+        both: &[&["setsid"]],
         programs: &[
             "setsid", "pgrphack", "s6-setsid", "chpst", "bwrap --new-session", "socat",
             "perl setsid", "ruby setsid", "php setsid", "node detached", "nodejs detached",
@@ -30,6 +31,9 @@ A program in command position that puts what it runs into a session of its own: 
 `perl -e 'POSIX::setsid()'`, node's `detached: true`. Shell text and argv are read, behind wrappers
 such as `env`, `nice`, `sudo` and `sh -c`, and through quotes and constant variables; text that is put
 together with `+=`, and text on the standard input of a shell too.
+
+`setsid CMD` that is given to a function of which only the name is known
+(`run_remote(["setsid", "server"])`), or joined to a line, is reported as one that may detach.
 
 ## Why it matters
 

@@ -109,7 +109,7 @@ fn check(facts: &Facts) -> Vec<Hit> {
         facts.calls.iter().filter(|call| asks(call)).map(|call| {
             Hit::new(call.act, call.evidence, Way::Windows).with(leaving::certainty(call))
         });
-    let commands = facts.commands.iter().filter_map(|command| {
+    let commands = facts.started().filter_map(|command| {
         let (evidence, certainty) = starts(command)?;
         Some(Hit::new(command.act, evidence, Way::Windows).with(certainty))
     });

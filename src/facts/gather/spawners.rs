@@ -3,6 +3,7 @@
 mod known;
 mod programs;
 mod stdin;
+mod unknown;
 
 use super::File;
 use super::argv::{Builder, in_turn, ways, words};
@@ -29,6 +30,8 @@ pub(super) fn commands(file: &File<'_>, facts: &mut Facts, builders: Vec<Builder
         };
         found.extend(argvs(&builder.ways, place));
     }
+    let more = unknown::given(facts, &found);
+    found.extend(more);
     found.sort_by_key(|command: &Command| command.words.first().map(|word| word.span));
     facts.commands = found;
 }

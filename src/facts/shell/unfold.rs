@@ -69,6 +69,7 @@ impl Reader {
             code: code::given(name, words, stdin),
             act: self.place.act,
             scope: self.place.scope,
+            started: true,
         });
     }
 }
