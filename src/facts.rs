@@ -138,6 +138,9 @@ pub struct Setting {
 pub enum Holder {
     /// A keyword or position of `Facts::calls[i]`.
     Call(usize),
+    /// A keyword of `Facts::calls[i]`, whose value is a parameter: what a caller of the function around
+    /// it gives for that.
+    Through(usize),
     /// A dictionary: a literal, `dict(…)`, `d[k] = v`, `d.setdefault(k, v)`, `d.update(…)`.
     Dict {
         /// All keys seen in the same dictionary.

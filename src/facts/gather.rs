@@ -14,7 +14,7 @@ mod spawners;
 mod values;
 mod walk;
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 
 use super::index::Index;
@@ -22,6 +22,7 @@ use super::tree::{Id, Node, Tree};
 use super::{Facts, Value};
 use crate::source::Source;
 use spaces::Spaces;
+use values::Family;
 
 /// How often program text inside program text is read.
 const MAX_INNER: usize = 3;
@@ -41,6 +42,7 @@ fn gather_inner(source: &Source, tree: &Tree, inner: usize) -> Facts {
         tree,
         spaces: &spaces,
         known: RefCell::default(),
+        family: OnceCell::new(),
         depth: Cell::new(0),
     };
     let (mut facts, builders) = walk::walk(&file, root);
@@ -59,6 +61,8 @@ struct File<'a> {
     spaces: &'a Spaces,
     /// Values found so far; one that is being found reads as unknown, so that no cycle is endless.
     known: RefCell<HashMap<(Id, usize), Value>>,
+    /// Which classes are made from which, once somebody asks.
+    family: OnceCell<Family>,
     /// How many values are being found, each for the sake of the one before.
     depth: Cell<usize>,
 }

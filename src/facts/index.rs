@@ -25,11 +25,12 @@ impl Index {
             .map(|scope| scope.parent.filter(|_| scope.inline));
         let held = |setting: &Setting| match setting.holder {
             Holder::Call(call) => Some(call),
-            Holder::Dict { .. } | Holder::Default(_) => None,
+            // What one caller gives is no option of every spawn that the call makes.
+            Holder::Through(_) | Holder::Dict { .. } | Holder::Default(_) => None,
         };
         let default = |setting: &Setting| match setting.holder {
             Holder::Default(scope) => Some(scope),
-            Holder::Call(_) | Holder::Dict { .. } => None,
+            Holder::Call(_) | Holder::Through(_) | Holder::Dict { .. } => None,
         };
         Self {
             calls: Lookup::of(calls),

@@ -94,7 +94,7 @@ pub(super) fn is_assertion(call: &Call) -> bool {
 /// The call that holds a setting.
 pub(super) fn holder<'f>(facts: &'f Facts, setting: &Setting) -> Option<&'f Call> {
     match setting.holder {
-        Holder::Call(index) => facts.calls.get(index),
+        Holder::Call(index) | Holder::Through(index) => facts.calls.get(index),
         Holder::Dict { .. } | Holder::Default(_) => None,
     }
 }
@@ -102,7 +102,9 @@ pub(super) fn holder<'f>(facts: &'f Facts, setting: &Setting) -> Option<&'f Call
 /// Whether a setting belongs to an assertion: of a call, or of a dictionary that only goes to such.
 pub(super) fn is_asserted(facts: &Facts, setting: &Setting) -> bool {
     match &setting.holder {
-        Holder::Call(index) => facts.calls.get(*index).is_some_and(is_assertion),
+        Holder::Call(index) | Holder::Through(index) => {
+            facts.calls.get(*index).is_some_and(is_assertion)
+        }
         Holder::Dict { reaches, .. } => {
             let asserts = |path: &String| last(path).starts_with("assert");
             !reaches.is_empty() && reaches.iter().all(asserts)

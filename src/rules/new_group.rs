@@ -160,7 +160,7 @@ fn true_as(value: &Value) -> Option<Certainty> {
 /// Whether `process_group=` asks for a group: the word has other meanings elsewhere.
 fn asked(facts: &Facts, setting: &Setting, call: Option<&Call>) -> Option<Certainty> {
     let spawns = match &setting.holder {
-        Holder::Call(_) => call.is_some_and(is_spawner),
+        Holder::Call(_) | Holder::Through(_) => call.is_some_and(is_spawner),
         Holder::Dict { keys, reaches } if is_spawn_option(keys, reaches) => true,
         Holder::Dict { .. } if is_partial(facts, setting) => false,
         Holder::Dict { .. } => return None,

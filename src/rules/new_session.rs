@@ -22,7 +22,8 @@ An option of a spawner that makes the kernel put the child in a new session: `st
 of `subprocess`, `asyncio`, `psutil`, `anyio`, `trio` and their kin (by keyword, by position, in a
 dictionary, as the default of a parameter), `setsid=True` of `os.posix_spawn`, `_new_session=True` of
 `sh`, `POSIX_SPAWN_SETSID`, `ProcessSession` of `process-wrap`, `CommandExt::setsid(true)`, and
-`SpawnOptions { session: true }`. A value that only the run knows is reported as one that may detach.
+`SpawnOptions { session: true }`. A value that only the run knows is reported as one that may detach. What
+the callers of a function in the same file give it, and it gives the spawner, is found at the callers.
 
 ## Why it matters
 
@@ -128,7 +129,7 @@ fn option(facts: &Facts, setting: &Setting) -> Option<Hit> {
         return None;
     }
     let may_count = match &setting.holder {
-        Holder::Call(_) => true,
+        Holder::Call(_) | Holder::Through(_) => true,
         Holder::Dict { keys, reaches } => {
             is_spawn_option(without(keys, &setting.name).as_slice(), reaches)
         }

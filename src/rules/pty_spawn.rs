@@ -202,7 +202,7 @@ fn option(facts: &Facts, setting: &Setting) -> Option<Hit> {
     let background = |other: &Setting| other.name == "_bg" && other.value.truth() == Truth::Yes;
     let proof = match setting.holder {
         Holder::Call(call) => facts.options_of(call).any(background),
-        Holder::Dict { .. } | Holder::Default(_) => false,
+        Holder::Through(_) | Holder::Dict { .. } | Holder::Default(_) => false,
     };
     let way = if proof {
         Way::NewSession

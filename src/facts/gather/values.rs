@@ -1,6 +1,7 @@
 //! What an expression may be when the program runs, as far as this file says.
 
 mod calls;
+mod classes;
 mod puts;
 
 use super::File;
@@ -8,6 +9,7 @@ use super::spaces::Binding;
 use crate::facts::tree::{Id, Kind, Op, Piece};
 use crate::facts::{HOLE, Item, Text, Value};
 use crate::source::Language;
+pub(super) use classes::Family;
 
 /// Alternatives beyond this many are not told apart.
 const MAX_CHOICES: usize = 24;
@@ -197,7 +199,7 @@ impl File<'_> {
         };
         for path in &paths {
             if let Some(class) = self.class_named(path) {
-                let members = self.spaces.member(class, name);
+                let members = self.members(class, name);
                 if !members.is_empty() {
                     return self.bound(members.iter());
                 }

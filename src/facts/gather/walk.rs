@@ -2,6 +2,7 @@
 
 mod calls;
 mod dicts;
+mod handed;
 
 use std::collections::HashMap;
 
@@ -12,6 +13,7 @@ use crate::facts::tree::{Id, Kind, Op, Param};
 use crate::facts::{Facts, Holder, ScopeId, Setting, Value};
 use crate::source::{Language, Span};
 use dicts::Owner;
+use handed::Handed;
 
 /// Visits everything below `root`.
 pub(super) fn walk(file: &File<'_>, root: Id) -> (Facts, Vec<Builder>) {
@@ -26,6 +28,7 @@ pub(super) fn walk(file: &File<'_>, root: Id) -> (Facts, Vec<Builder>) {
         flows: Vec::new(),
         held: HashMap::new(),
         builders: Vec::new(),
+        handed: Handed::default(),
     };
     walk.visit(
         root,
@@ -36,6 +39,7 @@ pub(super) fn walk(file: &File<'_>, root: Id) -> (Facts, Vec<Builder>) {
         },
     );
     walk.connect_dicts();
+    walk.hand_on();
     (walk.facts, walk.builders)
 }
 
@@ -60,9 +64,11 @@ struct Walk<'a> {
     held: HashMap<Owner, Owner>,
     /// Commands that are put together in steps.
     builders: Vec<Builder>,
+    /// Options that are given what the function around them is given.
+    handed: Handed<'a>,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
     fn visit(&mut self, id: Id, place: Place) {
         if std::mem::replace(&mut self.seen[id.0 as usize], true) {
             return;
@@ -291,14 +297,16 @@ impl Walk<'_> {
         self.file.spaces.list[place.space].scope
     }
 
-    fn defaults(&mut self, params: &[Param], inner: usize, place: Place) {
+    fn defaults(&mut self, params: &'a [Param], inner: usize, place: Place) {
+        let scope = self.file.spaces.list[inner].scope;
+        self.handed.declare(scope, params);
         for param in params {
             let Some(default) = param.default else {
                 continue;
             };
             self.visit(default, place);
             let value = self.file.value(default, place.space);
-            let holder = Holder::Default(self.file.spaces.list[inner].scope);
+            let holder = Holder::Default(scope);
             self.setting(
                 param.name.clone(),
                 value,

@@ -235,6 +235,7 @@ impl Walk<'_> {
             self.sources(arg.value, place.space, MAX_FLOW, &mut owners);
             self.flows
                 .extend(owners.into_iter().map(|owner| (owner, into.clone())));
+            self.handed_on(index, arg, place.space);
         }
         self.dict_calls(callee, paths, args, act, place);
     }
