@@ -37,6 +37,15 @@ pub use value::Truth;
 /// Stands for a value that is only known at run time inside a [`Text`] or [`Word`].
 pub const HOLE: char = '\u{fffc}';
 
+/// Stands in [`Holder::Dict::reaches`] for a comparison.
+pub const COMPARED: &str = "<compared>";
+/// Stands there for what an HTTP client sends.
+pub const REQUEST: &str = "<request>";
+/// Stands there for the parameters of a test.
+pub const PARAMETERS: &str = "<parameters>";
+/// Stands there for a function's value.
+pub const RETURNED: &str = "<returned>";
+
 /// Everything that one file says about processes.
 #[derive(Clone, Debug)]
 pub struct Facts {
@@ -145,7 +154,8 @@ pub enum Holder {
     Dict {
         /// All keys seen in the same dictionary.
         keys: Vec<String>,
-        /// Canonical paths of the calls into which it was seen to flow, as `**kwargs` or otherwise.
+        /// Canonical paths of the calls into which it was seen to flow, as `**kwargs` or otherwise;
+        /// and [`COMPARED`], [`REQUEST`], [`PARAMETERS`], [`RETURNED`] for what is no such call.
         reaches: Vec<String>,
     },
     /// The default of a parameter of the scope.

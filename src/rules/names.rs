@@ -1,7 +1,7 @@
 //! What names and values say, as several rules ask it: spawners, assertions, groups, mentions.
 
 use crate::facts::tree::{Form, Spread};
-use crate::facts::{Arg, Call, Facts, Holder, ScopeId, Setting, Value};
+use crate::facts::{self, Arg, Call, Facts, Holder, ScopeId, Setting, Value};
 use crate::source::Span;
 
 /// The last name of a path.
@@ -99,19 +99,24 @@ pub(super) fn holder<'f>(facts: &'f Facts, setting: &Setting) -> Option<&'f Call
     }
 }
 
-/// Whether a setting belongs to an assertion: of a call, or of a dictionary that only goes to such.
+/// Whether a setting belongs to an assertion, or to a dictionary that only goes where nothing is
+/// spawned: into assertions, comparisons, requests, a test's parameters.
 pub(super) fn is_asserted(facts: &Facts, setting: &Setting) -> bool {
     match &setting.holder {
         Holder::Call(index) | Holder::Through(index) => {
             facts.calls.get(*index).is_some_and(is_assertion)
         }
         Holder::Dict { reaches, .. } => {
-            let asserts = |path: &String| last(path).starts_with("assert");
-            !reaches.is_empty() && reaches.iter().all(asserts)
+            let inert =
+                |path: &String| last(path).starts_with("assert") || INERT.contains(&path.as_str());
+            !reaches.is_empty() && reaches.iter().all(inert)
         }
         Holder::Default(_) => false,
     }
 }
+
+/// Where a dictionary may go without a spawn.
+const INERT: &[&str] = &[facts::COMPARED, facts::REQUEST, facts::PARAMETERS];
 
 /// Whether a dictionary's entry is an option of a spawn: it was seen to reach one, or an entry
 /// beside it can belong to nothing else.

@@ -25,6 +25,9 @@ dictionary, as the default of a parameter), `setsid=True` of `os.posix_spawn`, `
 `SpawnOptions { session: true }`. A value that only the run knows is reported as one that may detach. What
 the callers of a function in the same file give it, and it gives the spawner, is found at the callers.
 
+A dictionary with the option is found where it is written, unless it only goes into comparisons, into a
+request to a server (`json=`), or to the parameters of a test that spawns nothing with it.
+
 ## Why it matters
 
 A new session is a new process group without a controlling terminal. A kill of the spawner's group,

@@ -3,16 +3,17 @@
 mod calls;
 mod dicts;
 mod handed;
+mod inert;
 
 use std::collections::HashMap;
 
 use super::File;
 use super::argv::{self, Builder};
 use super::spaces::constant_key;
-use crate::facts::tree::{Id, Kind, Op, Param};
+use crate::facts::tree::{Arg as TreeArg, Id, Kind, Op, Param};
 use crate::facts::{Facts, Holder, ScopeId, Setting, Value};
 use crate::source::{Language, Span};
-use dicts::Owner;
+use dicts::{Flow, Owner};
 use handed::Handed;
 
 /// Visits everything below `root`.
@@ -26,6 +27,8 @@ pub(super) fn walk(file: &File<'_>, root: Id) -> (Facts, Vec<Builder>) {
         seen,
         dicts: Vec::new(),
         flows: Vec::new(),
+        inert: Vec::new(),
+        cases: Vec::new(),
         held: HashMap::new(),
         builders: Vec::new(),
         handed: Handed::default(),
@@ -58,8 +61,12 @@ struct Walk<'a> {
     seen: Vec<bool>,
     /// Settings that are held by a dictionary, and which.
     dicts: Vec<(usize, Owner)>,
-    /// Dictionaries that flow into calls, with the calls' paths.
-    flows: Vec<(Owner, Vec<String>)>,
+    /// Dictionaries that flow into calls.
+    flows: Vec<Flow>,
+    /// Where dictionaries may go to nothing, and the space.
+    inert: Vec<(Id, usize, &'static str)>,
+    /// Dictionaries that a test is run with, and the parameters that may be one of them.
+    cases: Vec<(Vec<Owner>, Vec<Owner>)>,
     /// Variables that hold what a call made: `kw = dict(…)`.
     held: HashMap<Owner, Owner>,
     /// Commands that are put together in steps.
@@ -92,6 +99,7 @@ impl<'a> Walk<'a> {
                     return;
                 };
                 self.all(&function.decorators, plain);
+                self.parametrized(&function.decorators, (plain.space, inner));
                 self.defaults(&function.params, inner, plain);
                 if let Some(body) = function.body {
                     self.visit(
@@ -121,19 +129,10 @@ impl<'a> Walk<'a> {
                 decorators,
                 body,
                 ..
-            } => {
-                self.all(decorators, plain);
-                for base in bases {
-                    self.visit(base.value, plain);
-                }
-                let inner = self.file.spaces.at(id).unwrap_or(place.space);
-                self.visit(
-                    *body,
-                    Place {
-                        space: inner,
-                        ..plain
-                    },
-                );
+            } => self.class(id, decorators, bases, *body, plain),
+            Kind::Return(Some(value)) => {
+                self.inert.push((*value, plain.space, inert::RETURNED));
+                self.visit(*value, plain);
             }
             Kind::Bind { targets, value, .. } => self.bind(id, targets, *value, plain),
             Kind::Dict(entries) => {
@@ -158,7 +157,12 @@ impl<'a> Walk<'a> {
                 op: Op::Equal | Op::Unequal,
                 left,
                 right,
-            } => self.compared(&[*left, *right], plain),
+            } => {
+                for side in [*left, *right] {
+                    self.inert.push((side, plain.space, inert::COMPARED));
+                    self.visit(side, plain);
+                }
+            }
             Kind::Binary {
                 op: Op::Other,
                 right,
@@ -171,20 +175,13 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What is compared. A dictionary that is written there gives nobody options.
-    fn compared(&mut self, ids: &[Id], place: Place) {
-        for id in ids {
-            let Kind::Dict(entries) = &self.file.node(*id).kind else {
-                self.visit(*id, place);
-                continue;
-            };
-            if !std::mem::replace(&mut self.seen[id.0 as usize], true) {
-                for (key, value) in entries {
-                    self.all(key.as_slice(), place);
-                    self.compared(&[*value], place);
-                }
-            }
+    fn class(&mut self, id: Id, decorators: &[Id], bases: &[TreeArg], body: Id, place: Place) {
+        self.all(decorators, place);
+        for base in bases {
+            self.visit(base.value, place);
         }
+        let space = self.file.spaces.at(id).unwrap_or(place.space);
+        self.visit(body, Place { space, ..place });
     }
 
     fn all(&mut self, ids: &[Id], place: Place) {

@@ -1,7 +1,7 @@
 //! Calls: what is called, by which paths, with which settings.
 
-use super::dicts::MAX_FLOW;
-use super::{Place, Walk};
+use super::dicts::{Flow, MAX_FLOW};
+use super::{Place, Walk, inert};
 use crate::facts::gather::spaces::Binding;
 use crate::facts::gather::{File, argv, makers, signatures};
 use crate::facts::tree::{Arg as TreeArg, Form, Id, Kind, Spread};
@@ -231,10 +231,18 @@ impl Walk<'_> {
             }
         }
         for arg in args {
+            if let Some(into) = inert::data(self.file, callee, paths, arg) {
+                self.inert.push((arg.value, place.space, into));
+                continue;
+            }
             let mut owners = Vec::new();
             self.sources(arg.value, place.space, MAX_FLOW, &mut owners);
-            self.flows
-                .extend(owners.into_iter().map(|owner| (owner, into.clone())));
+            let flow = |owner| Flow {
+                owner,
+                paths: into.clone(),
+                spread: arg.spread == Spread::Dict,
+            };
+            self.flows.extend(owners.into_iter().map(flow));
             self.handed_on(index, arg, place.space);
         }
         self.dict_calls(callee, paths, args, act, place);

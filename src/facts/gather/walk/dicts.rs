@@ -22,6 +22,15 @@ pub(super) enum Owner {
     Node(Id),
 }
 
+/// A dictionary that goes into a call.
+pub(super) struct Flow {
+    pub owner: Owner,
+    /// Canonical paths of what is called.
+    pub paths: Vec<String>,
+    /// Whether its entries become keywords.
+    pub spread: bool,
+}
+
 impl Walk<'_> {
     /// The variable or attribute that an expression names.
     pub(super) fn owner(&self, id: Id, space: usize) -> Option<Owner> {
@@ -214,6 +223,9 @@ impl Walk<'_> {
 
     /// Tells each setting of a dictionary what else the dictionary holds and where it goes.
     pub(super) fn connect_dicts(&mut self) {
+        if self.dicts.is_empty() {
+            return;
+        }
         let held = |owner: &Owner| self.held.get(owner).unwrap_or(owner).clone();
         let mut keys: HashMap<Owner, Vec<String>> = HashMap::new();
         let mut into: HashMap<Owner, BTreeSet<String>> = HashMap::new();
@@ -223,10 +235,19 @@ impl Walk<'_> {
                 known.push(self.facts.settings[*setting].name.clone());
             }
         }
-        for (owner, paths) in &self.flows {
-            into.entry(held(owner))
+        for flow in &self.flows {
+            into.entry(held(&flow.owner))
                 .or_default()
-                .extend(paths.iter().cloned());
+                .extend(flow.paths.iter().cloned());
+        }
+        for (owner, path) in self.inert_flows() {
+            let owner = held(&owner);
+            if !self.is_exported(&owner) {
+                into.entry(owner).or_default().insert(path.to_owned());
+            }
+        }
+        for (owner, reaches) in self.reaches_of_cases() {
+            into.entry(held(&owner)).or_default().extend(reaches);
         }
         for (setting, owner) in &self.dicts {
             let owner = held(owner);
