@@ -1,9 +1,9 @@
 //! Rule `daemonize`: daemon libraries, `daemon(3)`, and the fork, setsid, fork of the textbooks.
 
 use super::hooks::Hooks;
-use super::names::is_here;
+use super::names::{certainty_of, is_here};
 use super::words::Words;
-use super::{Hit, Level, Rule, Way, leaving};
+use super::{Certainty, Hit, Level, Rule, Way, leaving};
 use crate::facts::{Call, Facts, Truth, Value};
 use crate::source::Language;
 
@@ -148,21 +148,26 @@ const RUST: &[&str] = &[
 
 fn check(facts: &Facts) -> Vec<Hit> {
     let hooks = Hooks::of(facts);
-    let libraries = facts.calls.iter().enumerate().filter(|(index, call)| {
-        let known = match facts.language {
-            Language::Python => call.is_one(PYTHON) || opens(call) || is_popen(call),
-            Language::Rust => call.is_one(RUST),
+    let libraries = facts.calls.iter().enumerate().filter_map(|(index, call)| {
+        let certainty = match facts.language {
+            Language::Python => {
+                let known = call.is_one(PYTHON) || opens(call) || is_popen(call);
+                known.then_some(Certainty::Sure)?
+            }
+            Language::Rust => certainty_of(call, RUST)?,
         };
-        known && !stays(facts, *index)
+        (!stays(facts, index)).then_some((call, certainty))
     });
     let dances = leaving::daemons(facts).into_iter().filter_map(|index| {
         let call = facts.calls.get(index)?;
-        (!hooks.runs(call.scope)).then_some(call)
+        (!hooks.runs(call.scope)).then_some((call, Certainty::Sure))
     });
-    let calls = libraries.map(|(_, call)| call).chain(dances);
-    calls
-        .map(|call| {
-            Hit::new(call.act, call.evidence, Way::Daemonised).with(leaving::certainty(call))
+    libraries
+        .chain(dances)
+        .map(|(call, certainty)| {
+            Hit::new(call.act, call.evidence, Way::Daemonised)
+                .with(certainty)
+                .with(leaving::certainty(call))
         })
         .collect()
 }

@@ -1,5 +1,6 @@
 //! What names and values say, as several rules ask it: spawners, assertions, groups, mentions.
 
+use super::Certainty;
 use crate::facts::tree::{Form, Spread};
 use crate::facts::{self, Arg, Call, Facts, Holder, ScopeId, Setting, Value};
 use crate::source::Span;
@@ -27,6 +28,24 @@ pub(super) fn ends(call: &Call, ends: &[&str]) -> bool {
 pub(super) fn ends_with(path: &str, end: &str) -> bool {
     let before = path.strip_suffix(end);
     before.is_some_and(|before| before.is_empty() || before.ends_with('.'))
+}
+
+/// How sure it is that one of `known` is called. By the bare name of its type, which a star import may
+/// bring, it may be: only a type with its library's own name is looked at, `daemonize.Daemonize`.
+pub(super) fn certainty_of(call: &Call, known: &[&str]) -> Option<Certainty> {
+    if call.is_one(known) {
+        return Some(Certainty::Sure);
+    }
+    let starred = |path: &String| {
+        known.iter().any(|known| {
+            let parts = known.split_once('.');
+            parts.is_some_and(|(library, rest)| {
+                let owner = rest.split(['.', '(']).next().unwrap_or_default();
+                rest == path && owner.eq_ignore_ascii_case(&library.replace('_', ""))
+            })
+        })
+    };
+    call.paths.iter().any(starred).then_some(Certainty::May)
 }
 
 /// Whether the function or type that is called is defined in this file.

@@ -21,8 +21,9 @@ pub(super) const RULE: Rule = Rule {
 An option of a spawner that puts the child in a process group of its own or in a foreign one:
 `process_group=0` of `subprocess` and its kin, `setpgroup=` of `os.posix_spawn`, `_new_group=True` of
 `sh`, Rust's `.process_group(0)` on any command, `POSIX_SPAWN_SETPGROUP`, `group_spawn()` and kin of
-`command-group`, `ProcessGroup::leader()` of `process-wrap`, `.setpgid()` of `subprocess`, and
-`SpawnOptions { grouped: true }`. `False` is 0 there and makes a group too.
+`command-group`, `ProcessGroup::leader()` of `process-wrap`, `.setpgid()` and
+`PopenConfig { setpgid: true }` of `subprocess`, and `SpawnOptions { grouped: true }`. `False` is 0 there
+and makes a group too.
 
 `process_group=` has other meanings: what is no spawner is found only with a literal 0. The own group
 (`os.getpgrp()`), `None` and -1 are never found.
@@ -137,15 +138,16 @@ fn option(facts: &Facts, setting: &Setting) -> Option<Hit> {
         "setpgroup" if call.is_some_and(|call| ends(call, &["posix_spawn", "posix_spawnp"])) => {
             group(facts, &setting.value, setting.span)?
         }
-        "grouped"
-            if call
-                .is_some_and(|call| call.form == Form::Struct && ends(call, &["SpawnOptions"])) =>
-        {
-            true_as(&setting.value)?
-        }
+        "grouped" if is_field(call, "SpawnOptions") => true_as(&setting.value)?,
+        "setpgid" if is_field(call, "PopenConfig") => true_as(&setting.value)?,
         _ => return None,
     };
     Some(Hit::new(setting.act, setting.span, Way::NewGroup).with(certainty))
+}
+
+/// Whether a struct literal of this type holds the setting.
+fn is_field(call: Option<&Call>, name: &str) -> bool {
+    call.is_some_and(|call| call.form == Form::Struct && ends(call, &[name]))
 }
 
 /// Whether a flag is set.

@@ -1,6 +1,6 @@
 //! Rule `pty-spawn`: a child on a terminal of its own, in a session that the terminal ties.
 
-use super::names::{holder, is_of, last};
+use super::names::{certainty_of, holder, is_of, last};
 use super::words::{WIDE_8, Words};
 use super::{Certainty, Hit, Level, Rule, Way, hup_ignore, leaving};
 use crate::facts::{Call, Command, Facts, Holder, Setting, Truth, Value, Word};
@@ -125,14 +125,11 @@ const RUST: &[&str] = &[
 ];
 
 fn check(facts: &Facts) -> Vec<Hit> {
-    let calls = facts
-        .calls
-        .iter()
-        .enumerate()
-        .filter(|(_, call)| is_spawn(facts, call));
-    let calls = calls.map(|(index, call)| {
+    let calls = facts.calls.iter().enumerate().filter_map(|(index, call)| {
+        let certainty = spawn(facts, call)?;
         let way = way(facts, call, index);
-        Hit::new(call.act, call.evidence, way).with(leaving::certainty(call))
+        let hit = Hit::new(call.act, call.evidence, way).with(certainty);
+        Some(hit.with(leaving::certainty(call)))
     });
     let options = facts
         .settings
@@ -144,9 +141,10 @@ fn check(facts: &Facts) -> Vec<Hit> {
         .collect()
 }
 
-fn is_spawn(facts: &Facts, call: &Call) -> bool {
+/// How sure it is that a call spawns on a terminal.
+fn spawn(facts: &Facts, call: &Call) -> Option<Certainty> {
     if facts.language == Language::Python {
-        return call.is_one(PYTHON);
+        return call.is_one(PYTHON).then_some(Certainty::Sure);
     }
     let rexpect = || is_of(call, &["rexpect."]) && call.name.starts_with("spawn");
     let portable = || {
@@ -157,7 +155,9 @@ fn is_spawn(facts: &Facts, call: &Call) -> bool {
     let process = || {
         is_of(call, &["pty_process."]) && matches!(call.name.as_str(), "spawn" | "spawn_borrowed")
     };
-    call.is_one(RUST) || rexpect() || portable() || process()
+    let by_name = rexpect() || portable() || process();
+    let sure = by_name.then_some(Certainty::Sure);
+    sure.or_else(|| certainty_of(call, RUST))
 }
 
 /// Whether the terminal still ties the child: not if SIGHUP is ignored.

@@ -199,12 +199,13 @@ fn by_symbol(name: &str) -> Option<Way> {
     }
 }
 
-/// `syscall(SYS_setsid)`, by name or by number; a number counts only with its count of arguments.
+/// `syscall(SYS_setsid)`, by name or by number; a number counts only with its count of arguments, and
+/// not in a macro of another name, `syscall_readonly!(__NR_setsid)`.
 fn system_call(facts: &Facts, call: &Call) -> Option<Way> {
     let name = call.name.trim_end_matches('!');
-    let is_call = name
-        .strip_prefix("syscall")
-        .is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()));
+    let rest = name.strip_prefix("syscall")?;
+    let plain = rest.chars().all(|c| c.is_ascii_digit());
+    let is_call = plain || call.name.ends_with('!') && rest.starts_with('_');
     let known = call
         .paths
         .iter()
@@ -221,7 +222,7 @@ fn system_call(facts: &Facts, call: &Call) -> Option<Way> {
     ) {
         Way::NewGroup
     } else {
-        by_number(number.int()?, call.args.len())?
+        by_number(number.int().filter(|_| plain)?, call.args.len())?
     };
     (!leaving::stays(facts, call, 1)).then_some(way)
 }
