@@ -34,10 +34,10 @@ const MARKERS: &[&[&str]] = &[
     &["ETACH…PAW"],
 ];
 
-/// Signs of escapes that stand for a letter, a digit, `_` or `-`.
+/// Signs of escapes that stand for a letter, `_` or `-`.
 const ESCAPES: &[&str] = &[
-    "\\x2d", "\\x2D", "\\x3", "\\x4", "\\x5", "\\x6", "\\x7", "\\u00", "\\U0000", "\\u{", "\\N{",
-    "\\5", "\\6", "\\7", "\\05", "\\06", "\\07", "\\1",
+    "\\x2d", "\\x2D", "\\x4", "\\x5", "\\x6", "\\x7", "\\u00", "\\U0000", "\\u{", "\\N{", "\\55",
+    "\\055", "\\10", "\\11", "\\12", "\\13", "\\14", "\\15", "\\16", "\\17",
 ];
 
 /// The number of positions with which `Popen` is told of a shell.
@@ -99,8 +99,6 @@ impl Filter {
             for escape in ESCAPES {
                 gathered.plain(escape, Says::Hides);
             }
-            gathered.cut("\\\n");
-            gathered.cut("\\\r");
             let spawners = match language {
                 Language::Python => PYTHON,
                 Language::Rust => RUST,
@@ -227,9 +225,7 @@ fn plain(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
             Cow::Owned(decoded.text)
         }
     };
-    let ascii = |char: char| char.is_ascii_alphanumeric() || char == '_';
-    let folds = |char: char| !char.is_ascii() && std::iter::once(char).nfkc().any(ascii);
-    if text.chars().any(folds) {
+    if text.chars().any(|char| may_fold(char) && folds(char)) {
         return Some(Cow::Owned(text.nfkc().collect::<String>().into_bytes()));
     }
     Some(match text {
@@ -237,6 +233,27 @@ fn plain(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
         Cow::Owned(text) => Cow::Owned(text.into_bytes()),
     })
 }
+
+/// Whether normalisation makes ASCII of a character.
+fn folds(char: char) -> bool {
+    let ascii = |char: char| char.is_ascii_alphanumeric() || char == '_';
+    !char.is_ascii() && std::iter::once(char).nfkc().any(ascii)
+}
+
+/// The same, wider and at once: normalising takes its time, and text in other scripts is common.
+fn may_fold(char: char) -> bool {
+    let block = u32::from(char) >> 8;
+    match char {
+        '\0'..='\u{7f}' | 'À'..='ÿ' | '\u{2010}'..='\u{2022}' => false,
+        _ => FOLDING.contains(&block),
+    }
+}
+
+/// Which blocks of 256 characters hold one that folds.
+const FOLDING: &[u32] = &[
+    0x00, 0x01, 0x02, 0x1d, 0x1e, 0x20, 0x21, 0x24, 0x2c, 0x32, 0x33, 0xa7, 0xfb, 0xfe, 0xff,
+    0x107, 0x1cc, 0x1d4, 0x1d5, 0x1d6, 0x1d7, 0x1f1, 0x1fb,
+];
 
 fn declares_other_encoding(bytes: &[u8]) -> bool {
     let plain = [

@@ -17,8 +17,6 @@ enum Border {
     Whole,
     /// The same, and something that reaches it before.
     Reached,
-    /// A letter or the like on both sides, the line's indentation not counted: a word is cut here.
-    Cut,
 }
 
 /// A word of a rule.
@@ -67,14 +65,6 @@ impl Word {
             Border::Any => true,
             Border::Whole => whole(),
             Border::Reached => whole() && is_reached(before),
-            Border::Cut => {
-                before.last().copied().is_some_and(is_part)
-                    && after
-                        .trim_ascii_start()
-                        .first()
-                        .copied()
-                        .is_some_and(is_part)
-            }
         }
     }
 
@@ -197,8 +187,10 @@ enum Search {
     Plain(AhoCorasick),
 }
 
-/// The fast way slows down with the number of its words, and ends at 64.
+/// The fast way ends at 64 words, and slows down with their number.
 const PER_PART: usize = 48;
+/// It looks at the first bytes of words, as many as the shortest has: short ones are looked for apart.
+const SHORT: usize = 4;
 
 /// Groups of words.
 #[derive(Debug)]
@@ -235,18 +227,9 @@ impl Gathered {
 
     /// Adds a word as it stands, whatever signs it has.
     pub(super) fn plain(&mut self, letters: &str, says: Says) {
-        self.word(letters, Border::Any, says);
-    }
-
-    /// Adds letters between which a word may be cut.
-    pub(super) fn cut(&mut self, letters: &str) {
-        self.word(letters, Border::Cut, Says::Hides);
-    }
-
-    fn word(&mut self, letters: &str, border: Border, says: Says) {
         let word = Word {
             letters: letters.to_owned(),
-            border,
+            border: Border::Any,
             near: String::new(),
         };
         let words = Vec::new();
@@ -257,7 +240,9 @@ impl Gathered {
     pub(super) fn done(self) -> Option<Terms> {
         let mut letters: Vec<&str> = self.0.keys().map(|word| word.letters.as_str()).collect();
         letters.dedup();
-        let parts = letters.chunks(PER_PART);
+        letters.sort_by_key(|letters| letters.len() < SHORT);
+        let parts = letters.chunk_by(|a, b| (a.len() < SHORT) == (b.len() < SHORT));
+        let parts = parts.flat_map(|own| own.chunks(PER_PART));
         parts
             .map(|own| self.part(own))
             .collect::<Option<_>>()
@@ -295,7 +280,10 @@ impl Gathered {
 impl Terms {
     /// What the bytes say, read until that is `enough`.
     pub(super) fn read(&self, bytes: &[u8], enough: fn(&Said) -> bool) -> Said {
-        let mut said = Said::default();
+        let mut said = Said {
+            hides: is_cut(bytes),
+            ..Said::default()
+        };
         for part in &self.0 {
             let mut from = 0;
             while let Some((word, at)) = part.search.next(bytes, from) {
@@ -329,6 +317,21 @@ impl Search {
         };
         found.map(|found| (found.pattern().as_usize(), found.start()))
     }
+}
+
+/// Whether a line ends inside of a word, and goes on with the next one.
+fn is_cut(bytes: &[u8]) -> bool {
+    memchr::memchr_iter(b'\\', bytes).any(|at| {
+        let (before, after) = bytes.split_at_checked(at).unwrap_or_default();
+        let next = after.get(1..).unwrap_or_default();
+        matches!(next.first(), Some(b'\n' | b'\r'))
+            && before.last().copied().is_some_and(is_part)
+            && next
+                .trim_ascii_start()
+                .first()
+                .copied()
+                .is_some_and(is_part)
+    })
 }
 
 /// Whether it is known already.

@@ -148,3 +148,15 @@ fn what_python_reads_otherwise_is_seen_through() {
     assert!(wants(b"d = {'start_new_sess\\x69on': True}\nP(**d)"));
     assert!(wants(b"d = {'start_new_\\\nsession': True}\nP(**d)"));
 }
+
+#[test]
+fn what_may_fold_is_known_by_its_block() {
+    let folding = (0..=u32::from(char::MAX))
+        .filter_map(char::from_u32)
+        .filter(|char| folds(*char));
+    let missed: std::collections::BTreeSet<u32> = folding
+        .filter(|char| !may_fold(*char))
+        .map(|char| u32::from(char) >> 8)
+        .collect();
+    assert!(missed.is_empty(), "{missed:x?}");
+}

@@ -87,8 +87,7 @@ In a program whose documented way to run is as a daemon, behind an option that i
             &["daemonic_popen"],
         ],
         rust: &[
-            &["daemonize"],
-            &["daemonizr"],
+            &["aemonize|aemonizr"],
             &["daemonix"],
             &["that_detached"],
             &["with_detached"],

@@ -77,7 +77,7 @@ When the library's process ends by itself, or is ended by a supervisor that the 
             &["circus"],
             &["asyncssh"],
             &["AutoRestartTrick"],
-            &["<rq>", "Worker|fork_work_horse"],
+            &["<import rq>|<from rq>|<, rq>", "Worker|fork_work_horse"],
             &["plumbum", "nohup|NOHUP"],
             &["libtmux"],
             &["new_session", "session_name|window_command"],

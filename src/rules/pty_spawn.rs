@@ -66,7 +66,7 @@ When the program needs a terminal and honours SIGHUP; a test of a terminal progr
         both: &[
             &["forkpty"],
             &["login_tty"],
-            &["ptyprocess"],
+            &["ptyprocess|PtyProcess"],
         ],
         python: &[
             &["pexpect"],

@@ -104,7 +104,7 @@ pub const PYTHON: Spawners = Spawners {
         &["ptyprocess"],
         &["launch_kernel"],
         &["mirakuru"],
-        &["<cmd>", ".Command"],
+        &[".Command", "<cmd>"],
         &["plumbum"],
         &[SH],
     ],
