@@ -22,9 +22,13 @@
 //! ```text
 //!  owner ──────── lifeline: a pipe, its only write end here ────────▶ supervisor
 //!    │                                                               (own session, reads lines,
-//!    └─ posix_spawn ─▶ launcher ── "+ PID START" on the lifeline ──▶  ends the groups at the end)
-//!                        └─ exec ─▶ child, leader of its own group, mark in its environment
+//!    └─ clone ─▶ child ─────── "+ PID START" on the lifeline ──────▶  ends the groups at the end)
+//!                  └─ exec ─▶ program, leader of its own group, mark in its environment
 //! ```
+//!
+//! The child registers itself in the moment in which it shares the owner's memory, as `posix_spawn` has it
+//! do its own work: no other program stands in between, and the owner's size costs nothing. Where a system
+//! permits no such child, a launcher is started in its place: the owner's own file, `owned`, or the shell.
 //!
 //! The system closes the lifeline when the owner ends, by any means. The supervisor then asks every
 //! group that it was told of to end, waits at most the grace, kills, and looks for processes that carry
@@ -38,7 +42,7 @@
 //! | `owned`, `detached` | the handles of children: [`Owned`], [`Detached`] |
 //! | `tokio` | the handle for programs on that runtime, around the other (feature `tokio`) |
 //! | `command` | what to run, made ready for the system |
-//! | `launch` | the launcher, and how a child is started through it |
+//! | `launch` | how a child is started that registers itself, and the launcher for where none can |
 //! | `shared` | what is covered: the set that is the truth |
 //! | `link`, `watch` | the lifeline, its supervisor, and what happens when that ends |
 //! | `supervise`, `supervisor.sh` | the two supervisors, one protocol; `owned supervise` |
@@ -135,7 +139,7 @@ pub fn init() {
         let role = arguments.next().unwrap_or_default();
         let rest: Vec<_> = arguments.collect();
         std::process::exit(match role.to_str() {
-            Some("launch") => launch::run(&rest).into(),
+            Some("launch") => launch::launcher::run(&rest).into(),
             Some("keep") => keeper::run(&rest).into(),
             Some("hold") => foreground::hold(&rest, || ()).into(),
             Some("task") => tasks::keep().into(),

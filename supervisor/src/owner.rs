@@ -216,8 +216,8 @@ impl Owner {
     /// # Errors
     ///
     /// [`Error::Program`] if the program cannot be run, [`Error::Spawn`] if the system does not start it,
-    /// [`Error::Unprotected`] if there is no supervisor. Nothing was started then. What fails only when
-    /// the program is loaded ends the child with status 126 or 127.
+    /// [`Error::Unprotected`] if there is no supervisor. Nothing was started then, and nothing is left.
+    /// Where a launcher has to do, what only the system finds wrong ends the child with status 126 or 127.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "a command is started once: the files that it was given go with it"

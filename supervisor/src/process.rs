@@ -45,6 +45,12 @@ pub(crate) fn lives(pid: i32, start: u64) -> bool {
     look(pid).is_some_and(|now| now.start == start && !now.ended)
 }
 
+/// The start of the process that a line of `/proc/PID/stat` tells of; 0 where it says none. Safe where
+/// nothing may be allocated.
+pub(crate) fn start_in(line: &[u8]) -> u64 {
+    parse(line).map_or(0, |process| process.start)
+}
+
 /// A line of `/proc/PID/stat`.
 fn parse(line: &[u8]) -> Option<Process> {
     let mut fields = behind_the_name(line)?;

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::cookie::{self, Marked};
 use crate::error::{Error, tried};
+use crate::launch::Launched;
 use crate::ledger::Ledger;
 use crate::link::{About, Helper, Link};
 use crate::process::{self, Identity};
@@ -171,7 +172,7 @@ impl Shared {
     pub(crate) fn start(
         self: &Arc<Self>,
         number: u64,
-        launch: impl FnOnce(BorrowedFd<'_>, Option<&ControlGroup>) -> Result<Pid, Error>,
+        launch: impl FnOnce(BorrowedFd<'_>, Option<&ControlGroup>) -> Result<Launched, Error>,
     ) -> Result<Identity, Error> {
         let mut state = self.lock();
         self.protect(&mut state)?;
@@ -179,9 +180,16 @@ impl Shared {
             return Err(Error::Forked);
         };
         let fd = line.fd().ok_or(Error::Forked)?;
-        let pid = launch(fd, state.control_group.as_ref())?;
-        let leader = Identity::of(pid).unwrap_or(Identity { pid, start: 0 });
-        state.cover(leader, Some(number));
+        let Launched {
+            leader,
+            told,
+            failed,
+        } = launch(fd, state.control_group.as_ref())?;
+        if let Some(error) = failed {
+            state.tell(&format!("- {} {}\n", leader.pid, leader.start));
+            return Err(error);
+        }
+        state.cover(leader, Some(number), told);
         Ok(leader)
     }
 
@@ -189,7 +197,7 @@ impl Shared {
     pub(crate) fn adopt(self: &Arc<Self>, leader: Identity) -> Result<(), Error> {
         let mut state = self.lock();
         self.protect(&mut state)?;
-        state.cover(leader, None);
+        state.cover(leader, None, false);
         Ok(())
     }
 
@@ -303,15 +311,18 @@ impl State {
         }
     }
 
-    fn cover(&mut self, leader: Identity, number: Option<u64>) {
+    /// Covers a group, and tells the supervisor unless it was `told` already, over this very lifeline.
+    fn cover(&mut self, leader: Identity, number: Option<u64>, told: bool) {
         let covered = Covered {
             start: leader.start,
             number,
             until_empty: false,
         };
         self.groups.insert(leader.pid, covered);
-        let line = format!("+ {} {}\n", leader.pid, leader.start);
-        self.tell(&line);
+        if !told {
+            let line = format!("+ {} {}\n", leader.pid, leader.start);
+            self.tell(&line);
+        }
     }
 
     fn tell(&self, line: &str) {

@@ -14,6 +14,7 @@ mod signal;
 mod spawn;
 mod task;
 mod terminal;
+mod vfork;
 mod wait;
 
 pub(crate) use cgroup::{ControlGroup, leave_control_groups};
@@ -32,6 +33,7 @@ pub(crate) use task::{
     take_terminal,
 };
 pub(crate) use terminal::{foreground, give_terminal, hold_signals, next_signal, stop_here};
+pub(crate) use vfork::{Registered, Registering, spawn_registered};
 pub(crate) use wait::{Peek, become_subreaper, childless, peek, reap, reap_any};
 
 use std::io;

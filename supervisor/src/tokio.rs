@@ -1,4 +1,4 @@
-//! Owned children for programs on [tokio](https://docs.rs/tokio): the same launcher, supervisor and end,
+//! Owned children for programs on [tokio](https://docs.rs/tokio): the same start, supervisor and end,
 //! with a wait that is a future, and with streams of the runtime.
 //!
 //! ```no_run

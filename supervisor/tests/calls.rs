@@ -1,4 +1,5 @@
-//! Kills at each system call of a start: of the owner, of its launcher, of its supervisor.
+//! Kills at each system call of a start: of the owner, also while its child or launcher stands at one of
+//! its own calls, and of its supervisor.
 //!
 //! A run of the same call counts as one. By default each tier takes some of the calls, others in each
 //! tier; `CHECK_ALL=1` takes all of them.
@@ -6,7 +7,7 @@
 use std::time::Duration;
 
 use crate::trace::{Call, Traced};
-use crate::witness::{Witness, carrying, lives, tiers, until, until_runs};
+use crate::witness::{Witness, both_ways, carrying, is_shell, lives, tiers, until, until_runs};
 
 /// Which of the calls of a start a kill is to fall on.
 struct Steps {
@@ -38,7 +39,7 @@ impl Steps {
 fn at_each_call(what: &str, stride: usize, mut kill_at: impl FnMut(&str, usize) -> Option<Kill>) {
     let all = std::env::var("CHECK_ALL").is_ok();
     let stride = if all { 1 } else { stride };
-    for (number, tier) in tiers().iter().enumerate() {
+    for (number, tier) in both_ways().iter().enumerate() {
         let (mut calls, mut killed) = (0, Vec::new());
         for at in (number % stride..).step_by(stride) {
             match kill_at(tier, at) {
@@ -101,14 +102,14 @@ fn the_owner_is_killed_at_each_call() {
 }
 
 #[test]
-fn the_owner_is_killed_at_each_call_of_the_launcher() {
-    at_each_call("the owner, by the launcher's calls,", 16, |tier, at| {
+fn the_owner_is_killed_at_each_call_of_its_child() {
+    at_each_call("the owner, by its child's calls,", 8, |tier, at| {
         let mut witness = Witness::new(tier);
         let first = witness.number(CHILD);
         until_runs(first, "sleep");
         let traced = Traced::seize(witness.owner.id().cast_signed(), true)?;
         witness.order(CHILD);
-        let child = traced.next_child().expect("a launcher");
+        let child = traced.next_child().expect("a child, or a launcher");
         let mut steps = Steps::to(at);
         while let Some(call) = child.next_call() {
             if call.number == SLEEP {
@@ -153,6 +154,28 @@ fn the_supervisor_is_killed_at_each_call_of_a_registration() {
         traced.kill();
         Some(Kill::After)
     });
+}
+
+/// A child that gets no turn until its owner is dead and its supervisor has gone: nobody would end it, so it
+/// becomes no program. A shell does not go before: it waits for the end of the lifeline, which the child holds.
+#[test]
+fn a_child_that_is_late_runs_nothing() {
+    for tier in both_ways().iter().filter(|tier| !is_shell(tier)) {
+        let mut witness = Witness::new(tier);
+        let first = witness.number(CHILD);
+        until_runs(first, "sleep");
+        let supervisor = witness.supervisor();
+        let Some(traced) = Traced::seize(witness.owner.id().cast_signed(), true) else {
+            return;
+        };
+        witness.order(CHILD);
+        let child = traced.next_child().expect("a child, or a launcher");
+        witness.owner.kill().expect("a child");
+        until("the supervisor has done its work", || !lives(supervisor));
+        child.release();
+        witness.kill();
+        witness.until_only(&[]);
+    }
 }
 
 /// The control: registered by its owner after its start, and without mark, a child is lost at each

@@ -1,10 +1,10 @@
 //! What a child is given, what its handle says, and what cannot be started.
 
-use crate::witness::{Witness, is_shell, state, tiers, until};
+use crate::witness::{Witness, both_ways, is_direct, is_shell, state, tiers, until};
 
 #[test]
 fn handles() {
-    for tier in tiers() {
+    for tier in both_ways() {
         let mut witness = Witness::new(&tier);
         let child = witness.number("spawn sleep 1000 & exit 7");
         let answer = witness.tell(&format!("wait {child}"));
@@ -104,7 +104,7 @@ fn a_program_may_have_any_name() {
         std::fs::set_permissions(path, mode).expect("ours");
     }
     let folder = folder.to_str().expect("a plain path");
-    for tier in tiers() {
+    for tier in both_ways() {
         let path = format!("{folder}:/usr/bin:/bin");
         let mut witness = Witness::with(&tier, &[("PATH", &path), ("FOLDER", folder)]);
         for name in ["-x", "-", "-a=b", "a=b", "--", "-d/p", "-d/a=b"] {
@@ -118,7 +118,7 @@ fn a_program_may_have_any_name() {
 
 #[test]
 fn what_cannot_run_is_an_error_and_leaves_nothing() {
-    for tier in tiers() {
+    for tier in both_ways() {
         let mut witness = Witness::new(&tier);
         for program in [
             "/nowhere/at/all",
@@ -133,9 +133,33 @@ fn what_cannot_run_is_an_error_and_leaves_nothing() {
     }
 }
 
+/// What no look at a file can tell: the system refuses it when it is to be run.
+#[test]
+fn what_the_system_does_not_run_is_an_error_and_leaves_nothing() {
+    let path = std::env::temp_dir().join(format!("owned-refused-{}", std::process::id()));
+    std::fs::write(&path, "#!/tmp\n").expect("a file");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&path, mode).expect("ours");
+    for tier in both_ways() {
+        let mut witness = Witness::new(&tier);
+        let answer = witness.tell(&format!("program {}", path.display()));
+        if is_direct(&tier) {
+            assert!(answer.contains("error Spawn"), "{tier}: {answer}");
+            assert!(answer.contains("PermissionDenied"), "{tier}: {answer}");
+        } else {
+            // Its launcher has begun by then, and ends as shells do.
+            let answer = witness.tell(&format!("wait {answer}"));
+            assert!(answer.contains("32256"), "{tier}: {answer}");
+        }
+        assert!(witness.living().is_empty());
+        assert!(witness.tell("status").contains("[]"), "{tier}");
+    }
+    std::fs::remove_file(path).expect("ours");
+}
+
 #[test]
 fn a_child_gets_what_it_was_given() {
-    for tier in tiers() {
+    for tier in both_ways() {
         let variables = [
             ("a.b", "1 \n2"),
             ("IFS", "x"),
@@ -154,10 +178,27 @@ fn a_child_gets_what_it_was_given() {
             .output();
         let plain = String::from_utf8_lossy(&plain.expect("a shell").stdout).replace('\n', "|");
         assert_eq!(witness.tell(&format!("output {list}")), plain, "{tier}");
+        // Signals too: none blocked, and ignored what any child ignores here.
+        let list = "exec cat /proc/self/status";
+        let plain = std::process::Command::new("/bin/sh")
+            .args(["-c", list])
+            .output();
+        let plain = String::from_utf8_lossy(&plain.expect("a shell").stdout).replace('\n', "|");
+        let answer = witness.tell(&format!("output {list}"));
+        assert_eq!(signals(&answer), signals(&plain), "{tier}");
         let answer = witness.tell("output cut -d' ' -f5 /proc/$$/stat; echo $$");
         let words: Vec<&str> = answer.split('|').collect();
         assert_eq!(words[0], words[1], "{tier}: it leads its group");
     }
+}
+
+/// Which signals a process blocks, ignores and handles, without those that the C library keeps for itself.
+fn signals(status: &str) -> Vec<u64> {
+    let lines = status.split('|').filter_map(|line| line.split_once(":\t"));
+    let sets = lines.filter(|(name, _)| ["SigBlk", "SigIgn", "SigCgt"].contains(name));
+    let sets = sets.map(|(_, set)| u64::from_str_radix(set, 16).expect("a set"));
+    let own = 1 << (32 - 1) | 1 << (33 - 1);
+    sets.map(|set| set & !own).collect()
 }
 
 /// Its name and its environment, to the last byte: what the system would have given it without us.
@@ -183,7 +224,7 @@ fn a_child_is_called_and_surrounded_as_was_asked() {
     ];
     let no_path: &[(&str, &str)] = &[("A", "1")];
     let only_path: &[(&str, &str)] = &[("PATH", "/usr/bin:/bin")];
-    for tier in tiers() {
+    for tier in both_ways() {
         let mut witness = Witness::new(&tier);
         for variables in [&some[..], no_path, only_path] {
             let given: Vec<String> = variables
@@ -201,8 +242,8 @@ fn a_child_is_called_and_surrounded_as_was_asked() {
             let mut wanted = given.clone();
             wanted.sort_unstable();
             assert_eq!(found, wanted, "{tier}");
-            // Without `PATH` a shell has no other name for it than where it is.
-            let path = variables != no_path || !is_shell(&tier);
+            // Without `PATH` a launcher in a shell has no other name for it than where it is.
+            let path = variables != no_path || !is_shell(&tier) || is_direct(&tier);
             assert!(
                 if path {
                     name == "cat"

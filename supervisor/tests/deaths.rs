@@ -1,13 +1,13 @@
 //! Whatever ends the owner ends what it owns, and nothing else.
 
-use crate::witness::{Witness, lives, state, tiers, until, until_runs};
+use crate::witness::{Witness, both_ways, lives, state, tiers, until, until_runs};
 
 /// A tree of three: a shell, its child, and a child in the background of that.
 const TREE: &str = "sh -c 'sleep 1000 & sleep 1000' & sleep 1000";
 
 #[test]
 fn every_way_to_die() {
-    for tier in tiers() {
+    for tier in both_ways() {
         for way in [
             "kill", "return", "panic", "abort", "exit", "segv", "term", "hup", "exec",
         ] {

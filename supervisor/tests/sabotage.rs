@@ -2,10 +2,11 @@
 //! has the mechanism.
 //!
 //! Mechanisms stand in for each other, which is what they are for. So a row also names what must be off
-//! for the mechanism to be the only one; with that alone off, the named test must still pass.
+//! for the mechanism to be the only one; with that alone off, the named test must still pass. What belongs to
+//! the start of a child is turned off in both ways to start one.
 
 use crate::suite::one_test;
-use crate::witness::{is_shell, tiers};
+use crate::witness::{both_ways, is_shell, tiers};
 
 /// A row of the matrix.
 struct Row {
@@ -23,6 +24,12 @@ const ROWS: &[Row] = &[
         mechanism: "launcher",
         stands_in: ["cookie", "cookie,owner-pidfd"],
         test: "calls::the_owner_is_killed_at_each_call",
+        says: "survivors",
+    },
+    Row {
+        mechanism: "look-up",
+        stands_in: ["-", ""],
+        test: "calls::a_child_that_is_late_runs_nothing",
         says: "survivors",
     },
     Row {
@@ -74,7 +81,9 @@ const ROWS: &[Row] = &[
 fn check(mechanism: &str) {
     let row = ROWS.iter().find(|row| row.mechanism == mechanism);
     let row = row.expect("a row");
-    for tier in tiers() {
+    let of_a_start = ["launcher", "look-up"].contains(&mechanism);
+    let tiers = if of_a_start { both_ways() } else { tiers() };
+    for tier in tiers {
         let stands_in = row.stands_in[usize::from(!is_shell(&tier))];
         if stands_in == "-" {
             continue;
@@ -133,6 +142,7 @@ macro_rules! each {
 
 each! {
     launcher "launcher"
+    look_up "look-up"
     cookie "cookie"
     owner_pidfd "owner-pidfd"
     close_in_fork "close-in-fork"

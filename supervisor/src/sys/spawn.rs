@@ -175,7 +175,7 @@ unsafe fn set_flags(attributes: *mut libc::posix_spawnattr_t, leads: Leads) -> l
     }
 }
 
-fn pointers(texts: &[CString]) -> Vec<*mut libc::c_char> {
+pub(super) fn pointers(texts: &[CString]) -> Vec<*mut libc::c_char> {
     let pointers = texts.iter().map(|text| text.as_ptr().cast_mut());
     pointers
         .chain(std::iter::once(std::ptr::null_mut()))

@@ -14,8 +14,25 @@ use std::time::{Duration, Instant};
 /// program may stand still for seconds.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
-/// The launchers and supervisors to be tested: those that this machine has.
+/// Behind the name of a tier: its children are started through a launcher, and do not register themselves.
+const LAUNCHER: &str = "+launcher";
+
+/// The supervisors to be tested: those that this machine has. Children register themselves.
 pub(crate) fn tiers() -> Vec<String> {
+    let all = both_ways();
+    // For a closer look at one of them.
+    if std::env::var("TIER").is_ok() {
+        return all;
+    }
+    let through_a_launcher = |tier: &String| tier.ends_with(LAUNCHER);
+    all.into_iter()
+        .filter(|tier| !through_a_launcher(tier))
+        .collect()
+}
+
+/// The same, and each again with its launcher, which starts children where the system lets none register
+/// itself.
+pub(crate) fn both_ways() -> Vec<String> {
     let shells = ["/bin/dash", "/bin/bash", "/bin/busybox"];
     let present = shells.into_iter().filter(|path| Path::new(path).exists());
     let mut tiers: Vec<String> = present.map(str::to_owned).collect();
@@ -28,16 +45,32 @@ pub(crate) fn tiers() -> Vec<String> {
     }
     tiers.push(env!("CARGO_BIN_EXE_owned").to_owned());
     tiers.push("own".to_owned());
-    // For a closer look at one of them.
+    let through_launchers = tiers.clone().into_iter();
+    tiers.extend(through_launchers.map(|tier| tier + LAUNCHER));
     if let Ok(only) = std::env::var("TIER") {
         tiers.retain(|tier| tier.ends_with(&only));
     }
     tiers
 }
 
+/// The file of a tier, and what is turned off for it beside what is turned off anyway.
+fn file_and_off(tier: &str) -> (&str, String) {
+    let off = std::env::var("SPAWN_OWNED_SABOTAGE").unwrap_or_default();
+    match tier.strip_suffix(LAUNCHER) {
+        Some(file) => (file, off + ",direct"),
+        None => (tier, off),
+    }
+}
+
 /// Whether the tier is a shell.
 pub(crate) fn is_shell(tier: &str) -> bool {
-    !tier.ends_with("own") && !tier.ends_with("owned")
+    let (file, _) = file_and_off(tier);
+    !file.ends_with("own") && !file.ends_with("owned")
+}
+
+/// Whether children of the tier register themselves.
+pub(crate) fn is_direct(tier: &str) -> bool {
+    !tier.ends_with(LAUNCHER)
 }
 
 /// Where the examples of this package were built.
@@ -71,9 +104,11 @@ impl Witness {
         let mark = format!("WITNESS={}.{number};", std::process::id());
         let (name, value) = mark.split_once('=').expect("made so");
         let mut command = Command::new(example("owner"));
+        let (file, off) = file_and_off(tier);
         command
-            .arg(tier)
+            .arg(file)
             .env(name, value)
+            .env("SPAWN_OWNED_SABOTAGE", off)
             .envs(variables.iter().copied());
         command
             .env("RUST_BACKTRACE", "0")
