@@ -209,6 +209,7 @@ fn start_supervisor(about: &About<'_>, read: &OwnedFd) -> io::Result<Started> {
         leads: Leads::Session,
         shielded: true,
     })?;
+    sys::give_short_turns(pid.get());
     Ok(Started {
         pid,
         script: script.map(|(_, write)| write),

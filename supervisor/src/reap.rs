@@ -101,19 +101,31 @@ pub(crate) struct Outcome {
     pub(crate) left: usize,
 }
 
+/// Asks all members of groups to end.
+pub(crate) fn ask<'a>(groups: impl IntoIterator<Item = &'a Group>) {
+    for group in groups {
+        ask_by(|signal| group.signal(signal));
+    }
+}
+
 /// Ends everything of the plan; returns when nothing of it lives, or nothing more can be done.
 pub(crate) fn end(plan: &Plan<'_>) -> Outcome {
+    if plan.grace > Duration::ZERO {
+        ask(plan.groups.iter().copied());
+    }
+    end_asked(plan)
+}
+
+/// The same when the groups have been asked already.
+pub(crate) fn end_asked(plan: &Plan<'_>) -> Outcome {
     let end = after(plan.grace);
     if plan.grace > Duration::ZERO {
-        for group in plan.groups {
-            ask(|signal| group.signal(signal));
-        }
         if !plan.groups.is_empty() {
             // Who was asked runs first: it wakes on this processor, which a look at all processes keeps.
             let _ = sys::poll_one(None, Some(Duration::from_millis(1)));
         }
         for stray in &look(plan).strays {
-            ask(|signal| stray.signal(signal));
+            ask_by(|signal| stray.signal(signal));
         }
         wait_until(end, || look(plan).empty());
     }
@@ -154,7 +166,7 @@ pub(crate) fn any_marked(marked: &Marked) -> bool {
 }
 
 /// Asks to end. What is stopped cannot hear until it goes on.
-fn ask(signal: impl Fn(i32)) {
+fn ask_by(signal: impl Fn(i32)) {
     signal(libc::SIGTERM);
     if !sabotaged("cont") {
         signal(libc::SIGCONT);

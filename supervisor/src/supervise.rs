@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io::Read as _;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &[OsString]) -> u8 {
     // An owner that is not the parent any more has ended before it could be watched.
     let watched = watch(owner.pid, sys::parent);
     sys::say_that_it_works();
-    attend(&owner, line, watched);
+    attend(&owner, &line, &watched);
     0
 }
 
@@ -92,6 +92,7 @@ pub fn serve(owner: Option<u32>, grace: Duration, mark: Option<String>) -> Resul
         return Err(tried("leave the group of the owner")(source));
     }
     sys::take_neutral_name();
+    sys::give_short_turns(0);
     sys::raise_descriptor_limit();
     sys::close_from(3);
     sys::silence().map_err(tried("open /dev/null"))?;
@@ -99,14 +100,16 @@ pub fn serve(owner: Option<u32>, grace: Duration, mark: Option<String>) -> Resul
     let line = sys::received(0).ok_or_else(|| std::io::ErrorKind::NotFound.into());
     let line = line.map_err(tried("read the owner's lines from standard input"))?;
     let living = || process::look(pid).map_or(0, |now| if now.ended { 0 } else { pid });
-    attend(&owner, line, watch(pid, living));
+    attend(&owner, &line, &watch(pid, living));
     Ok(())
 }
 
 /// Listens until the owner has ended, and ends what it named. `watched` is what [`watch`] said of it.
-fn attend(owner: &Owner, line: std::fs::File, watched: Result<Option<OwnedFd>, ()>) {
+/// What was listened to is closed when there is time for that: groups are asked to end first.
+fn attend(owner: &Owner, line: &std::fs::File, watched: &Result<Option<OwnedFd>, ()>) {
     let mut known = Known::default();
     if let Ok(watched) = watched {
+        let watched = watched.as_ref().map(OwnedFd::as_fd);
         listen(owner, &mut known, line, watched, None);
     } else {
         // There may be last words, and nothing to wait for.
@@ -150,8 +153,8 @@ fn watch(owner: i32, now: impl Fn() -> i32) -> Result<Option<OwnedFd>, ()> {
 fn listen(
     owner: &Owner,
     known: &mut Known,
-    mut line: std::fs::File,
-    mut watched: Option<OwnedFd>,
+    mut line: &std::fs::File,
+    mut watched: Option<BorrowedFd<'_>>,
     mut end: Option<Instant>,
 ) {
     let mut text: Vec<u8> = Vec::new();
@@ -161,8 +164,7 @@ fn listen(
         if left.is_some_and(|left| left.is_zero()) {
             return;
         }
-        let handle = watched.as_ref().map(std::os::fd::AsFd::as_fd);
-        let Ok((said, died)) = sys::poll_pair(Some(line.as_fd()), handle, left) else {
+        let Ok((said, died)) = sys::poll_pair(Some(line.as_fd()), watched, left) else {
             return;
         };
         if died {
@@ -239,13 +241,17 @@ fn leader(owner: &Owner, pid: &str, start: &str) -> Option<Identity> {
 }
 
 fn end(owner: &Owner, known: &Known) {
+    // Before anything else, also before anything is made ready: this is what the owner's death waits for.
+    if owner.grace > Duration::ZERO {
+        reap::ask(known.groups.values());
+    }
     let groups: Vec<&Group> = known.groups.values().collect();
     let marked = owner.token.as_ref().map(|token| Marked {
         token: token.clone(),
         only: None,
         except: known.kept.clone(),
     });
-    reap::end(&Plan {
+    reap::end_asked(&Plan {
         groups: &groups,
         marked: marked.as_ref(),
         adopts: false,

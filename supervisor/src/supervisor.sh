@@ -46,9 +46,8 @@ holds() {
 # Sends the signals $1 to every group.
 signal_groups() {
 	for entry in $groups; do
-		for signal in $1; do
-			holds "${entry%:*}" "${entry#*:}" && kill "-$signal" "-${entry%:*}"
-		done
+		holds "${entry%:*}" "${entry#*:}" || continue
+		for signal in $1; do kill "-$signal" "-${entry%:*}"; done
 	done 2>/dev/null
 }
 
@@ -103,6 +102,9 @@ anything_left() {
 
 end_everything() {
 	signal_groups 'TERM CONT'
+	# Who was asked runs first: it wakes on this processor, which a look at all processes keeps.
+	: &
+	wait
 	find_strays && signal_strays 'TERM CONT'
 	waited=0
 	while [ "$waited" -lt "$grace" ] && anything_left; do

@@ -25,7 +25,11 @@ pub(crate) fn start(shared: Arc<Shared>) -> Result<(), Error> {
     let thread = std::thread::Builder::new().name("lifeline".to_owned());
     let thread = thread.stack_size(128 * 1024);
     thread
-        .spawn(move || while step(&shared) {})
+        .spawn(move || {
+            // The lifeline is closed when the last thread of a killed program has had its turn.
+            sys::give_short_turns(0);
+            while step(&shared) {}
+        })
         .map_err(tried("start a thread that watches the supervisor"))?;
     Ok(())
 }
