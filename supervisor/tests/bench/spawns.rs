@@ -1,0 +1,104 @@
+//! A child that ends at once: owned, against a plain one, and beside the crates that put a child in a group
+//! to end it as a whole. Theirs live on when their owner is killed.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Instant;
+
+use spawn_owned::Owner;
+
+use crate::{Subject, build, compare, name};
+
+/// Rounds of each measurement.
+const ROUNDS: usize = 300;
+
+/// Prints the figures from this process, and from one of `large` MB.
+pub(crate) fn print(tiers: &[String], large: usize) {
+    println!("spawn and wait of `true`, {ROUNDS} rounds, microseconds: p50, p99, ratio of p50");
+    all(tiers);
+    println!("the same from an owner of {large} MB");
+    // Written to, so that it is there.
+    let memory = std::hint::black_box(vec![1_u8; large << 20]);
+    all(tiers);
+    drop(memory);
+}
+
+fn all(tiers: &[String]) {
+    let plain = Subject::new("plain", || {
+        let start = Instant::now();
+        let mut child = Command::new("/bin/true").spawn().expect("true");
+        child.wait().expect("a child");
+        start.elapsed()
+    });
+    let mut subjects = vec![plain, process_wrap(), command_group()];
+    for tier in tiers {
+        subjects.push(owned(name(tier), build(tier)));
+    }
+    let ledger = Ledger::new();
+    subjects.push(owned("with a ledger", ledger.owner(tiers)));
+    let run = Subject::new("owned run", || {
+        let start = Instant::now();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_owned"));
+        let status = command.args(["run", "--", "/bin/true"]).status();
+        status.expect("owned");
+        start.elapsed()
+    });
+    subjects.push(run);
+    compare(subjects, ROUNDS);
+}
+
+fn process_wrap() -> Subject<'static> {
+    use process_wrap::std::{CommandWrap, ProcessGroup};
+    Subject::new("process-wrap", || {
+        let start = Instant::now();
+        let mut command = CommandWrap::with_new("/bin/true", |_| ());
+        // detached-spawn: measured beside ours, and waited for at once
+        let mut child = command.wrap(ProcessGroup::leader()).spawn().expect("true");
+        child.wait().expect("a child");
+        start.elapsed()
+    })
+}
+
+fn command_group() -> Subject<'static> {
+    use command_group::CommandGroup as _;
+    Subject::new("command-group", || {
+        let start = Instant::now();
+        // detached-spawn: measured beside ours, and waited for at once
+        let mut child = Command::new("/bin/true").group_spawn().expect("true");
+        child.wait().expect("a child");
+        start.elapsed()
+    })
+}
+
+/// A ledger of the measurement's own, gone at its end.
+struct Ledger(PathBuf);
+
+impl Ledger {
+    fn new() -> Self {
+        let name = format!("owned-bench-{}", std::process::id());
+        Self(std::env::temp_dir().join(name))
+    }
+
+    /// An owner that records what it starts, as owners do unless they are told otherwise.
+    fn owner(&self, tiers: &[String]) -> Owner {
+        let native = tiers.last().expect("a tier");
+        let builder = Owner::builder().native(native);
+        let path = self.0.join("ledger.jsonl");
+        builder.ledger(path).build().expect("an owner")
+    }
+}
+
+impl Drop for Ledger {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn owned(name: &str, owner: Owner) -> Subject<'static> {
+    Subject::new(name, move || {
+        let start = Instant::now();
+        let child = owner.spawn_owned(spawn_owned::Command::new("/bin/true"), "a measurement");
+        child.expect("true").wait().expect("a child");
+        start.elapsed()
+    })
+}
