@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use crate::{Subject, build, compare, name};
 
 /// How long an owner lives before it is killed: what its start left to be done is done then.
-const LIFE: Duration = Duration::from_millis(20);
+const LIFE: Duration = Duration::from_millis(100);
 
 /// Prints a row for the kernel, and one for each tier; then the same for owners of `large` MB, whose memory
 /// the system takes back before it tells anybody of their end.
 pub(crate) fn print(tiers: &[String], large: usize) {
-    for (size, rounds) in [(0, 200), (large, 40)] {
+    for (size, rounds) in [(0, 100), (large, 30)] {
         println!(
             "kill of an owner with {size} MB more than it needs to TERM in its child, {rounds} rounds, microseconds: p50, p99, ratio of p50"
         );
