@@ -35,6 +35,18 @@ pub(crate) fn value(outer: Option<&OsStr>, token: &str, number: u64) -> Vec<u8> 
     value
 }
 
+/// The marks in an environment, entries ended by NUL: token and number each.
+pub(crate) fn marks(environment: &[u8]) -> impl Iterator<Item = (&str, u64)> {
+    let entries = environment.split(|byte| *byte == 0);
+    let values =
+        entries.filter_map(|entry| entry.strip_prefix(VARIABLE.as_bytes())?.strip_prefix(b"="));
+    let entries = values.flat_map(|value| value.split(|byte| *byte == b':'));
+    entries.filter_map(|entry| {
+        let (token, number) = std::str::from_utf8(entry).ok()?.split_once('.')?;
+        Some((token, number.parse().ok()?))
+    })
+}
+
 /// Which processes are meant.
 #[derive(Clone, Debug)]
 pub(crate) struct Marked {
@@ -58,25 +70,13 @@ impl Marked {
 
     /// Whether an environment, entries ended by NUL, carries the mark.
     pub(crate) fn carried(&self, environment: &[u8]) -> bool {
-        let prefix = format!("{VARIABLE}=");
-        let entries = environment.split(|byte| *byte == 0);
-        let mut values = entries.filter_map(|entry| entry.strip_prefix(prefix.as_bytes()));
-        values.any(|value| {
-            value
-                .split(|byte| *byte == b':')
-                .any(|entry| self.names(entry))
-        })
+        marks(environment).any(|(token, number)| self.names(token, number))
     }
 
-    fn names(&self, entry: &[u8]) -> bool {
-        let number = std::str::from_utf8(entry).ok().and_then(|entry| {
-            entry
-                .strip_prefix(&self.token)?
-                .strip_prefix('.')?
-                .parse()
-                .ok()
-        });
-        let Some(number) = number else { return false };
+    fn names(&self, token: &str, number: u64) -> bool {
+        if token != self.token {
+            return false;
+        }
         let meant = self.only.as_ref().is_none_or(|only| only.contains(&number));
         meant && !self.except.contains(&number)
     }

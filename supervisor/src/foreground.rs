@@ -11,20 +11,18 @@
 //! status. The keeper ends everything when the front is gone. It is the parent of all, so that also a
 //! daemon with an empty environment comes back to it.
 
-use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
-use std::io::{BufRead as _, BufReader};
-use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::io::{self, Read as _};
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::time::Duration;
 
-use crate::command::{Command, c_text};
+use crate::command::Command;
 use crate::cookie::{self, Marked, VARIABLE};
 use crate::error::{Error, tried};
-use crate::launch::{self, plain_arguments};
-use crate::link::{NATIVE, own_file};
-use crate::process::Identity;
+use crate::keeper::{self, Ends, Task};
+use crate::process::{self, Identity};
 use crate::reap::{self, Group, Plan};
-use crate::sys::{self, Leads, Pid};
+use crate::sys::{self, Pid};
 
 /// The status of a run whose keeper was killed.
 const KEEPER_LOST: u8 = 125;
@@ -45,7 +43,8 @@ pub enum Caller {
 }
 
 /// Runs `command` until it ends, with everything below it; returns the status to end with: the
-/// command's own, or 128 and the signal that ended it.
+/// command's own, or 128 and the signal that ended it. Only for a process with one thread, since it goes
+/// on as two.
 ///
 /// # Errors
 ///
@@ -61,41 +60,45 @@ pub fn run(command: &Command, caller: Caller, grace: Duration) -> Result<u8, Err
     let prepared = command.prepare((VARIABLE, Some(mark)))?;
     let (line_end, line) = sys::pipe().map_err(tried("make a pipe"))?;
     let (reports, reports_end) = sys::pipe().map_err(tried("make a pipe"))?;
-    let mut arguments = vec![NATIVE.into(), "keep".into(), token.clone().into()];
-    arguments.push(OsString::from(grace.as_millis().to_string()));
-    let mut texts = arguments
-        .iter()
-        .map(|text| c_text(text))
-        .collect::<Result<Vec<CString>, _>>()
-        .map_err(tried("name the keeper's arguments"))?;
-    texts.push(prepared.path.clone());
-    texts.extend(plain_arguments(&prepared));
-    let own_program = own_file().and_then(|path| c_text(path.as_os_str()));
-    let own_program = own_program.map_err(tried("find this program's own file"))?;
-    let descriptors = [(line_end.as_raw_fd(), 3), (reports_end.as_raw_fd(), 4)];
-    launch::spawn(
-        &prepared,
-        &own_program,
-        &texts,
-        &descriptors,
-        Leads::Nothing,
-        true,
-    )?;
-    drop((line_end, reports_end));
+    let (name, name_end) = sys::pipe().map_err(tried("make a pipe"))?;
+    let terminal = terminal();
+    let front = sys::own_pid();
+    let Some(keeper) = sys::fork().map_err(tried("start a keeper"))? else {
+        drop((line, reports, name));
+        let ends = Ends {
+            line: line_end.into(),
+            reports: reports_end,
+            name: name_end,
+        };
+        let task = Task {
+            prepared: &prepared,
+            token: &token,
+            grace,
+            terminal: terminal.as_ref(),
+            caller: caller.as_fd(),
+            front,
+        };
+        sys::leave(keeper::run(&task, ends));
+    };
+    drop((line_end, reports_end, name_end));
+    let mut signals = sys::signals_as_bytes(sys::PASSED_ON).map_err(tried("pass signals on"))?;
     let front = Front {
         line,
-        terminal: terminal(),
+        terminal,
         token,
         grace,
+        name: name.into(),
+        group: None,
+        keeper,
     };
-    Ok(front.attend(File::from(reports), &caller))
+    Ok(front.attend(&mut reports.into(), &caller, &mut signals))
 }
 
 /// A descriptor of the caller, which surely was alive when it was taken.
 fn watch(caller: Caller) -> Result<OwnedFd, Error> {
     let gone = || Error::System {
         tried: "watch the process that this command belongs to",
-        source: std::io::Error::other("it has ended"),
+        source: io::Error::other("it has ended"),
     };
     let number = match caller {
         Caller::Parent => sys::parent(),
@@ -103,17 +106,17 @@ fn watch(caller: Caller) -> Result<OwnedFd, Error> {
     };
     let handle = sys::open_process(number)
         .map_err(tried("watch the process that this command belongs to"))?;
-    let now = crate::process::look(number).filter(|now| !now.ended);
+    let now = || process::look(number).filter(|now| !now.ended);
     let same = match caller {
         Caller::Parent => sys::parent() == number,
-        Caller::Process(_) => now.is_some(),
-        Caller::Started(_, start) => now.is_some_and(|now| now.start == start),
+        Caller::Process(_) => now().is_some(),
+        Caller::Started(_, start) => now().is_some_and(|now| now.start == start),
     };
     if same { Ok(handle) } else { Err(gone()) }
 }
 
 /// The terminal, if this process has one and is in the foreground there.
-pub(crate) fn terminal() -> Option<File> {
+fn terminal() -> Option<File> {
     let terminal = File::options()
         .read(true)
         .write(true)
@@ -127,82 +130,123 @@ struct Front {
     terminal: Option<File>,
     token: String,
     grace: Duration,
+    keeper: Pid,
+    /// Where the keeper says who the command is.
+    name: File,
+    /// The command's group, once that was asked for.
+    group: Option<Group>,
 }
 
 impl Front {
-    /// Heeds the keeper's reports until the command has ended, the keeper, or the caller.
-    fn attend(self, reports: File, caller: &OwnedFd) -> u8 {
-        let mut reports = BufReader::new(reports);
-        let mut group: Option<Group> = None;
+    /// Passes signals on and heeds the keeper's reports until the command has ended, the keeper, or the
+    /// caller.
+    fn attend(mut self, reports: &mut File, caller: &OwnedFd, signals: &mut File) -> u8 {
         let mut text = String::new();
         loop {
-            // What is buffered already is not announced again.
-            if reports.buffer().is_empty() {
-                let ready =
-                    sys::poll_pair(Some(reports.get_ref().as_fd()), Some(caller.as_fd()), None);
-                let Ok((report, gone)) = ready else { continue };
-                if gone {
-                    return CALLER_GONE;
-                }
-                if !report {
-                    continue;
-                }
+            let asked = [reports.as_fd(), caller.as_fd(), signals.as_fd()].map(|fd| (fd, false));
+            let Ok(ready) = sys::poll_many(&asked, None) else {
+                continue;
+            };
+            let said = |at: usize| ready.get(at).is_some_and(|ready| ready.read);
+            if said(1) {
+                return CALLER_GONE;
             }
-            text.clear();
-            if !matches!(reports.read_line(&mut text), Ok(1..)) {
-                return self.without_keeper(group.as_ref());
+            if said(2) {
+                self.pass_on(signals);
             }
-            let (word, number) = text.trim_end().split_once(' ').unwrap_or_default();
-            let number: i32 = number.parse().unwrap_or(0);
-            match word {
-                "started" => {
-                    group = Pid::new(number).and_then(Identity::of).map(Group::hold);
-                    self.begin(number);
+            if !said(0) {
+                continue;
+            }
+            let mut buffer = [0; 256];
+            match reports.read(&mut buffer) {
+                Ok(length @ 1..) => text.push_str(&String::from_utf8_lossy(&buffer[..length])),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                _ => return self.without_keeper(),
+            }
+            while let Some((report, rest)) = text.split_once('\n') {
+                if let Some(status) = self.heed(report) {
+                    return status;
                 }
-                "stopped" => self.stop(number, group.as_ref()),
-                "ended" => {
-                    self.terminal_to(sys::own_group());
-                    return u8::try_from(number).unwrap_or(u8::MAX);
-                }
-                _ => {}
+                text = rest.to_owned();
             }
         }
     }
 
-    /// The command waits for its first step: gives it the terminal, and lets it go.
-    fn begin(&self, group: i32) {
-        self.terminal_to(group);
-        self.say("go\n");
-        let Ok(line) = self.line.try_clone() else {
-            return;
-        };
-        // Ends with this process: it waits for signals, which come from outside.
-        let _ = std::thread::Builder::new()
-            .stack_size(64 * 1024)
-            .spawn(move || {
-                while let Some(signal) = sys::next_signal() {
-                    say(line.as_fd(), &format!("signal {signal}\n"));
-                }
-            });
+    fn pass_on(&self, signals: &mut File) {
+        let mut numbers = [0; 64];
+        let length = signals.read(&mut numbers).unwrap_or(0);
+        for number in numbers.iter().take(length) {
+            let words = format!("signal {number}\n");
+            // A keeper that is gone is seen by the end of its reports.
+            let _ = sys::write_quietly(self.line.as_fd(), words.as_bytes(), PATIENCE);
+        }
+    }
+
+    /// Does what follows from a report; the status to end with after the last one.
+    fn heed(&mut self, report: &str) -> Option<u8> {
+        let (word, number) = report.split_once(' ')?;
+        match word {
+            "stopped" => self.stop(number.parse().unwrap_or(0)),
+            "ended" => {
+                self.take_terminal_back();
+                // It is about to end: then nothing is left, itself included.
+                let _ = sys::peek(self.keeper, true);
+                let _ = sys::reap(self.keeper);
+                return Some(number.parse().unwrap_or(u8::MAX));
+            }
+            _ => {}
+        }
+        None
+    }
+
+    /// The command's group, as the keeper has named it before the first step.
+    fn group(&mut self) -> Option<&Group> {
+        if self.group.is_none() {
+            let mut text = [0; 64];
+            let length = self.name.read(&mut text).unwrap_or(0);
+            let text = std::str::from_utf8(text.get(..length)?).ok()?;
+            let (pid, start) = text.split_once(' ')?;
+            let leader = Identity {
+                pid: Pid::new(pid.parse().ok()?)?,
+                start: start.parse().ok()?,
+            };
+            self.group = Some(Group::hold(leader));
+        }
+        self.group.as_ref()
     }
 
     /// The command was stopped: so is this job of the caller's shell, until it is continued.
-    fn stop(&self, signal: i32, group: Option<&Group>) {
+    fn stop(&mut self, signal: i32) {
         if self.terminal.is_none() && signal != libc::SIGTSTP {
             return;
         }
-        self.terminal_to(sys::own_group());
+        self.take_terminal_back();
         sys::stop_here();
-        if let Some(group) = group {
-            let in_front = self
-                .terminal
-                .as_ref()
-                .and_then(|terminal| sys::foreground(terminal.as_fd()));
-            if in_front == Some(sys::own_group()) {
-                self.terminal_to(group.leader.pid.get());
-            }
+        if let Some(group) = self.group().map(|group| group.leader.pid.get())
+            && self.in_front() == Some(sys::own_group())
+        {
+            self.terminal_to(group);
         }
-        self.say(&format!("signal {}\n", libc::SIGCONT));
+        let words = format!("signal {}\n", libc::SIGCONT);
+        let _ = sys::write_quietly(self.line.as_fd(), words.as_bytes(), PATIENCE);
+    }
+
+    /// The group that has the terminal.
+    fn in_front(&self) -> Option<i32> {
+        sys::foreground(self.terminal.as_ref()?.as_fd())
+    }
+
+    /// Takes the terminal back from the command's group; not from another job, that the shell has put in
+    /// front meanwhile.
+    fn take_terminal_back(&mut self) {
+        if self.terminal.is_none() {
+            return;
+        }
+        let in_front = self.in_front();
+        let group = self.group().map(|group| group.leader.pid.get());
+        if in_front == group {
+            self.terminal_to(sys::own_group());
+        }
     }
 
     fn terminal_to(&self, group: i32) {
@@ -212,14 +256,11 @@ impl Front {
         }
     }
 
-    fn say(&self, words: &str) {
-        say(self.line.as_fd(), words);
-    }
-
     /// The keeper was killed: ends what can be found without being everybody's parent.
-    fn without_keeper(&self, group: Option<&Group>) -> u8 {
-        self.terminal_to(sys::own_group());
-        let groups: Vec<&Group> = group.into_iter().collect();
+    fn without_keeper(&mut self) -> u8 {
+        self.take_terminal_back();
+        self.group();
+        let groups: Vec<&Group> = self.group.iter().collect();
         let marked = Marked::of(&self.token);
         reap::end(&Plan {
             groups: &groups,
@@ -230,31 +271,4 @@ impl Front {
         });
         KEEPER_LOST
     }
-}
-
-fn say(line: BorrowedFd<'_>, words: &str) {
-    // A keeper that is gone is seen by the end of its reports.
-    let _ = sys::write_quietly(line, words.as_bytes(), PATIENCE);
-}
-
-/// The command before its first step. Arguments: its path, its name, its arguments. Descriptor 3 says
-/// go; its end means that the keeper is gone. `ready` is what is left to do then.
-pub(crate) fn hold(arguments: &[OsString], ready: impl FnOnce()) -> u8 {
-    let (Some(path), Some(mut go)) = (arguments.first(), sys::received(3)) else {
-        return launch::NOT_FOUND;
-    };
-    if !matches!(std::io::Read::read(&mut go, &mut [0]), Ok(1)) {
-        return launch::NOT_FOUND;
-    }
-    launch::become_program(path, &arguments[1..], ready)
-}
-
-/// The words of the front to the keeper, one a line.
-pub(crate) fn words(line: File) -> impl Iterator<Item = String> {
-    BufReader::new(line).lines().map_while(Result::ok)
-}
-
-/// A text as an argument.
-pub(crate) fn text(text: &str) -> &OsStr {
-    OsStr::new(text)
 }

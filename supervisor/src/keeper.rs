@@ -1,56 +1,79 @@
 //! The keeper of a foreground command: the parent of all that the command starts, in a group of its own,
 //! and without terminal in a session of its own, so that it is there when the front is killed with its
 //! group.
+//!
+//! It is the front, gone on as two: nothing is loaded for it.
 
-use std::ffi::{CString, OsString};
 use std::fs::File;
-use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::io::Read as _;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt as _;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
-use crate::command::{c_text, c_variable};
+use serde_json::json;
+
+use crate::command::Prepared;
 use crate::cookie::Marked;
-use crate::foreground::words;
-use crate::link::{NATIVE, own_file};
+use crate::first_step::FirstStep;
+use crate::ledger::{self, Ledger};
 use crate::process::{self, Identity};
 use crate::reap::{self, Group, Plan};
-use crate::sys::{self, Leads, Order, Pid};
+use crate::sys::{self, Pid};
+use crate::tasks::Who;
 
 /// How long everything may take to be gone after it was killed.
 const KILLED: Duration = Duration::from_secs(5);
 
-struct Keeper {
+/// What the front wants kept.
+pub(crate) struct Task<'a> {
+    pub(crate) prepared: &'a Prepared,
+    pub(crate) token: &'a str,
+    pub(crate) grace: Duration,
+    /// The terminal that the front has.
+    pub(crate) terminal: Option<&'a File>,
+    /// Whose end ends everything, should the front be stopped and not see it.
+    pub(crate) caller: BorrowedFd<'a>,
+    /// The front's own number.
+    pub(crate) front: i32,
+}
+
+struct Keeper<'a> {
     group: Group,
     marked: Marked,
     grace: Duration,
     /// Whether whatever is orphaned below becomes this process's child.
     adopts: bool,
-    reports: File,
-    /// Whether everything was ended; locked while that is done.
-    ended: Mutex<bool>,
+    reports: &'a OwnedFd,
+    ledger: Ledger,
 }
 
-/// Runs until nothing of the command is left. Returns the status of the process.
-///
-/// Arguments: the token, the grace in milliseconds, then the command's path, name and arguments.
-pub(crate) fn run(arguments: &[OsString]) -> u8 {
-    let text = |at: usize| arguments.get(at)?.to_str();
-    let (Some(token), Some(grace)) = (text(0), text(1).and_then(|text| text.parse().ok())) else {
-        return 2;
-    };
-    let (Some(line), Some(reports)) = (sys::received(3), sys::received(4)) else {
-        return 2;
-    };
+/// The keeper's ends of its pipes to the front.
+pub(crate) struct Ends {
+    /// The front's words, whose end is the front's.
+    pub(crate) line: File,
+    /// What the front reads when it is said.
+    pub(crate) reports: OwnedFd,
+    /// Who the command is, which the front reads when it has to know: nobody is woken for it.
+    pub(crate) name: OwnedFd,
+}
+
+/// Runs until nothing of the command is left. Returns the status of the process, which has one thread.
+pub(crate) fn run(task: &Task<'_>, ends: Ends) -> u8 {
     sys::take_neutral_name();
+    sys::take_neutral_arguments(b"spawn-owned\0keep");
+    sys::continue_at(ends.line.as_fd());
     let adopts = sys::become_subreaper();
-    let Some((leader, go)) = start(&arguments[2..]) else {
+    let Ok(signals) = sys::signals_as_bytes(&[libc::SIGCHLD]) else {
+        return 2;
+    };
+    let Some((leader, go)) = start(task) else {
         return 2;
     };
     // Before the command takes its first step the keeper leaves the front's group, which may be killed.
     // With a terminal it stays in the session: elsewhere nobody would look on when the command is
     // stopped, and the system would not let the terminal stop it.
-    let left = if crate::foreground::terminal().is_some() {
+    let left = if task.terminal.is_some() {
         sys::new_group()
     } else {
         sys::new_session()
@@ -58,110 +81,136 @@ pub(crate) fn run(arguments: &[OsString]) -> u8 {
     if left.is_err() {
         return 2;
     }
-    let keeper = Arc::new(Keeper {
+    let keeper = Keeper {
         group: Group::hold(leader),
-        marked: Marked::of(token),
-        grace: Duration::from_millis(grace),
+        marked: Marked::of(task.token),
+        grace: task.grace,
         adopts,
-        reports,
-        ended: Mutex::new(false),
-    });
-    keeper.report("started", leader.pid.get());
-    let listener = Arc::clone(&keeper);
-    let thread = std::thread::Builder::new().stack_size(128 * 1024);
-    if thread.spawn(move || listener.listen(line, go)).is_err() {
-        keeper.end();
+        reports: &ends.reports,
+        ledger: record(task, leader),
+    };
+    let name = format!("{} {}", leader.pid, leader.start);
+    let _ = sys::write_quietly(ends.name.as_fd(), name.as_bytes(), KILLED);
+    if let Some(terminal) = task.terminal {
+        // One that is gone is nobody's.
+        let _ = sys::give_terminal(terminal.as_fd(), leader.pid.get());
     }
-    keeper.mourn();
+    let _ = sys::write_quietly(go.as_fd(), b"!", KILLED);
+    drop(go);
+    keeper.attend(ends.line, task, signals);
     0
 }
 
 /// Starts the command, which waits for its first step: who it is, and the pipe that lets it go.
-fn start(command: &[OsString]) -> Option<(Identity, OwnedFd)> {
+fn start(task: &Task<'_>) -> Option<(Identity, OwnedFd)> {
+    let step = FirstStep::of(task.prepared).ok()?;
     let (go_end, go) = sys::pipe().ok()?;
-    let fixed = [NATIVE, "hold"].map(|text| c_text(crate::foreground::text(text)));
-    let given = command.iter().map(|text| c_text(text));
-    let arguments: Result<Vec<CString>, _> = fixed.into_iter().chain(given).collect();
-    let environment: Result<Vec<CString>, _> = std::env::vars_os()
-        .map(|(name, value)| c_variable(&name, &value))
-        .collect();
-    let pid = sys::spawn(&Order {
-        path: &c_text(own_file().ok()?.as_os_str()).ok()?,
-        arguments: &arguments.ok()?,
-        environment: &environment.ok()?,
-        directory: None,
-        descriptors: &[(go_end.as_raw_fd(), 3)],
-        closed: &[],
-        leads: Leads::Group,
-        shielded: false,
-    })
-    .ok()?;
+    let Some(pid) = sys::fork().ok()? else {
+        drop(go);
+        sys::leave(step.take(go_end, || ()));
+    };
+    sys::let_lead_group(pid).ok()?;
     Some((Identity::of(pid)?, go))
 }
 
-impl Keeper {
-    fn report(&self, word: &str, number: i32) {
-        let words = format!("{word} {number}\n");
+/// Notes the run where everything is noted that was started: it leads to what is left should front and
+/// keeper be killed together.
+fn record(task: &Task<'_>, command: Identity) -> Ledger {
+    let program = task.prepared.path.to_string_lossy();
+    let row = json!({"number": 1, "purpose": "owned run", "program": program});
+    let path = ledger::default_path();
+    Ledger::open_with(path, task.token, Who::own(), command.into(), row)
+}
+
+impl Keeper<'_> {
+    fn report(&self, words: &str) {
         // A front that is gone is seen by the end of the lifeline.
-        let _ = sys::write_quietly(self.reports.as_fd(), words.as_bytes(), KILLED);
+        let _ = sys::write_quietly(
+            self.reports.as_fd(),
+            format!("{words}\n").as_bytes(),
+            KILLED,
+        );
     }
 
-    /// Does what the front says, and ends everything when the front is gone.
-    fn listen(&self, line: File, go: OwnedFd) {
-        let mut go = Some(go);
-        for word in words(line) {
-            if word == "go" {
-                if let Some(go) = go.take() {
-                    let _ = sys::write_quietly(go.as_fd(), b"!", KILLED);
+    /// Does what the front says and mourns what ends, until the command has ended, or whoever it belongs
+    /// to: then ends everything.
+    fn attend(&self, mut line: File, task: &Task<'_>, mut signals: File) {
+        let mut text = String::new();
+        loop {
+            let asked = [line.as_fd(), task.caller, signals.as_fd()].map(|fd| (fd, false));
+            let Ok(ready) = sys::poll_many(&asked, None) else {
+                continue;
+            };
+            let said = |at: usize| ready.get(at).is_some_and(|ready| ready.read);
+            if said(2) {
+                let _ = signals.read(&mut [0; 256]);
+                if let Some(status) = self.reap() {
+                    self.end_rest();
+                    self.report(&format!("ended {status}"));
+                    return;
                 }
-            } else if let Some(signal) = word.strip_prefix("signal ") {
+            }
+            if said(1) || said(0) && !self.hear(&mut line, &mut text) {
+                self.end_rest();
+                continue_front(task.front);
+                return;
+            }
+        }
+    }
+
+    /// Passes on what the front says; false if the front is gone.
+    fn hear(&self, line: &mut File, text: &mut String) -> bool {
+        let mut buffer = [0; 256];
+        match line.read(&mut buffer) {
+            Ok(length @ 1..) => text.push_str(&String::from_utf8_lossy(&buffer[..length])),
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            _ => return false,
+        }
+        while let Some((word, rest)) = text.split_once('\n') {
+            if let Some(signal) = word.strip_prefix("signal ") {
                 self.group.pass_on(signal.parse().unwrap_or(0));
             }
+            *text = rest.to_owned();
         }
-        drop(go);
-        self.end();
+        true
     }
 
-    /// Waits for the command and for whatever is orphaned below it, until nothing is left.
-    fn mourn(&self) {
-        let main = self.group.leader.pid.get();
+    /// Reaps the command and whatever was orphaned below it; the command's status, once it has ended.
+    fn reap(&self) -> Option<i32> {
+        let main = self.group.leader;
         let mut status = None;
-        while let Ok(ended) = sys::reap_any(true) {
-            let Some((pid, how)) = ended else { continue };
-            if let (true, Some(signal)) = (pid == main, how.stopped_signal()) {
-                self.report("stopped", signal);
-            } else if pid == main && how.stopped_signal().is_none() {
-                status = Some(
-                    how.code()
-                        .unwrap_or_else(|| 128 + how.signal().unwrap_or(0)),
-                );
-                // Most commands leave nothing, which is seen at once.
-                if self.adopts && sys::childless() {
-                    break;
+        while let Ok(Some((pid, how))) = sys::reap_any() {
+            match how.stopped_signal() {
+                _ if pid != main.pid.get() || status.is_some() => {}
+                Some(signal) => self.report(&format!("stopped {signal}")),
+                None => {
+                    self.ledger
+                        .ended(main.pid.get(), main.start, &how.to_string());
+                    status = Some(status_of(how));
                 }
-                // The command is over: so is what it left. In a thread, as the ended must be reaped.
-                std::thread::scope(|scope| {
-                    let end = scope.spawn(|| self.end());
-                    while !end.is_finished() {
-                        let _ = sys::reap_any(false);
-                        let _ = sys::poll_one(None, Some(Duration::from_millis(1)));
-                    }
-                });
-                break;
             }
         }
-        self.report("ended", status.unwrap_or(0));
+        status
+    }
+
+    /// Ends whatever there is. Most commands leave nothing, which is seen at once.
+    fn end_rest(&self) {
+        if self.adopts && sys::childless() {
+            return;
+        }
+        // In a thread, as the ended must be reaped.
+        std::thread::scope(|scope| {
+            let end = scope.spawn(|| self.end());
+            while !end.is_finished() {
+                let _ = self.reap();
+                let _ = sys::poll_one(None, Some(Duration::from_millis(1)));
+            }
+        });
+        let _ = self.reap();
     }
 
     /// Ends everything: the group, what carries the mark, and every descendant.
     fn end(&self) {
-        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        if std::mem::replace(&mut *ended, true) {
-            return;
-        }
-        if self.adopts && sys::childless() {
-            return;
-        }
         reap::end(&Plan {
             groups: &[&self.group],
             marked: Some(&self.marked),
@@ -183,4 +232,19 @@ impl Keeper {
             let _ = sys::poll_one(None, Some(Duration::from_millis(2)));
         }
     }
+}
+
+/// Continues a front that is there still: it was stopped, and so has not seen that it is over.
+fn continue_front(front: i32) {
+    if sys::parent() == front
+        && let Some(front) = Pid::new(front)
+    {
+        let _ = sys::signal_process(front, libc::SIGCONT);
+    }
+}
+
+/// As a shell says it.
+fn status_of(how: ExitStatus) -> i32 {
+    how.code()
+        .unwrap_or_else(|| 128 + how.signal().unwrap_or(0))
 }

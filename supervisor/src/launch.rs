@@ -8,7 +8,7 @@
 
 pub(crate) mod launcher;
 
-use std::ffi::{CString, OsStr, OsString};
+use std::ffi::{CStr, CString, OsStr, OsString};
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -184,13 +184,19 @@ pub(crate) fn become_program(path: &OsStr, arguments: &[OsString], ready: impl F
         return NOT_RUN;
     };
     ready();
-    let error = sys::exec(&path, &texts, &environment);
+    become_prepared(&path, &texts, &environment)
+}
+
+/// The same with everything in the words of the system already.
+pub(crate) fn become_prepared(path: &CStr, arguments: &[CString], environment: &[CString]) -> u8 {
+    let error = sys::exec(path, arguments, environment);
     if error.raw_os_error() == Some(libc::ENOEXEC) {
         // As shells do it: a file without a first line that names a program is a script.
-        let script = [c"sh".to_owned(), path]
+        let script = [c"sh", path]
             .into_iter()
-            .chain(texts.into_iter().skip(1));
-        sys::exec(c"/bin/sh", &script.collect::<Vec<_>>(), &environment);
+            .chain(arguments.iter().skip(1).map(CString::as_c_str));
+        let script: Vec<CString> = script.map(CStr::to_owned).collect();
+        sys::exec(c"/bin/sh", &script, environment);
         return NOT_RUN;
     }
     if error.kind() == std::io::ErrorKind::NotFound {

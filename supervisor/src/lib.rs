@@ -47,6 +47,7 @@
 //! | `link`, `watch` | the lifeline, its supervisor, and what happens when that ends |
 //! | `supervise`, `supervisor.sh` | the two supervisors, one protocol; `owned supervise` |
 //! | `foreground`, `keeper` | `owned run`: a command that dies with its caller |
+//! | `first_step` | a command that waits until its keeper is ready for it |
 //! | `tasks` | work in the background: [`tasks::Tasks`], its keeper, its record on disk |
 //! | `reap` | the end of a set of groups; the same for every occasion |
 //! | `cookie`, `process` | the mark; what the system says of a process |
@@ -95,6 +96,7 @@ mod cookie;
 mod detached;
 pub mod doctor;
 mod error;
+mod first_step;
 #[doc(hidden)]
 pub mod foreground;
 mod keeper;
@@ -140,10 +142,7 @@ pub fn init() {
         let rest: Vec<_> = arguments.collect();
         std::process::exit(match role.to_str() {
             Some("launch") => launch::launcher::run(&rest).into(),
-            Some("keep") => keeper::run(&rest).into(),
-            Some("hold") => foreground::hold(&rest, || ()).into(),
             Some("task") => tasks::keep().into(),
-            Some("begin") => tasks::begin(&rest).into(),
             Some("supervise") => supervise::run(&rest).into(),
             _ => 2,
         });

@@ -4,6 +4,7 @@
 //! known here, and what needs it falls back to numbers.
 
 use std::fs;
+use std::io::Read as _;
 use std::os::unix::fs::MetadataExt;
 
 use crate::sys::Pid;
@@ -37,7 +38,7 @@ impl Identity {
 
 /// The process with this number, if there is one.
 pub(crate) fn look(pid: i32) -> Option<Process> {
-    parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)
+    parse(&status_line(pid)?)
 }
 
 /// Whether the process that started at `start` has not ended: its number alone may mean another.
@@ -49,6 +50,16 @@ pub(crate) fn lives(pid: i32, start: u64) -> bool {
 /// nothing may be allocated.
 pub(crate) fn start_in(line: &[u8]) -> u64 {
     parse(line).map_or(0, |process| process.start)
+}
+
+/// `/proc/PID/stat`, in as few steps as can be: this is read of every process there is.
+fn status_line(pid: i32) -> Option<Vec<u8>> {
+    let mut file = fs::File::open(format!("/proc/{pid}/stat")).ok()?;
+    // The numbers of one line, and a name of 64 bytes at most.
+    let mut line = vec![0; 2048];
+    let length = file.read(&mut line).ok()?;
+    line.truncate(length);
+    Some(line)
 }
 
 /// A line of `/proc/PID/stat`.
@@ -114,8 +125,8 @@ fn seconds(ticks: u64) -> f64 {
 }
 
 /// A field of `/proc/PID/stat`, counted from the one behind the name.
-fn field<T: std::str::FromStr>(pid: i32, at: usize) -> Option<T> {
-    let line = fs::read(format!("/proc/{pid}/stat")).ok()?;
+pub(crate) fn field<T: std::str::FromStr>(pid: i32, at: usize) -> Option<T> {
+    let line = status_line(pid)?;
     behind_the_name(&line)?.nth(at)?.parse().ok()
 }
 
@@ -136,7 +147,7 @@ pub(crate) fn forked_only(pid: i32) -> bool {
 /// What a process has used: bytes of memory that are its own or shared in part (its resident set), and
 /// seconds of processor time.
 pub(crate) fn usage(pid: i32) -> Option<(u64, f64)> {
-    let line = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let line = status_line(pid)?;
     let mut fields = behind_the_name(&line)?;
     let mut next = |skipped: usize| -> Option<u64> { fields.nth(skipped)?.parse().ok() };
     // The 14th and 15th field of all, ticks in the program and in the system, and the 24th.

@@ -2,6 +2,7 @@
 //!
 //! It holds each group by a descriptor of its leader, which never means another process. And it watches
 //! the owner itself, so that a descendant which holds the lifeline open cannot hide the owner's death.
+//! It does its work although somebody has stopped it: the end of the lifeline continues it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -41,6 +42,20 @@ struct Known {
     groups: BTreeMap<(Pid, u64), Group>,
     kept: BTreeSet<u64>,
     released: bool,
+    /// Whom the owner belongs to, and whether that has ended.
+    above: Option<Above>,
+}
+
+/// Somebody whose end the owner must see, though it may be stopped.
+enum Above {
+    Lives(OwnedFd),
+    Ended,
+}
+
+impl Above {
+    fn of(process: Identity) -> Self {
+        Group::hold(process).handle.map_or(Self::Ended, Self::Lives)
+    }
 }
 
 /// Runs until the owner has ended, or needs nobody any more. Returns the status of the process.
@@ -107,6 +122,7 @@ pub fn serve(owner: Option<u32>, grace: Duration, mark: Option<String>) -> Resul
 /// Listens until the owner has ended, and ends what it named. `watched` is what [`watch`] said of it.
 /// What was listened to is closed when there is time for that: groups are asked to end first.
 fn attend(owner: &Owner, line: &std::fs::File, watched: &Result<Option<OwnedFd>, ()>) {
+    sys::continue_at(line.as_fd());
     let mut known = Known::default();
     if let Ok(watched) = watched {
         let watched = watched.as_ref().map(OwnedFd::as_fd);
@@ -164,9 +180,24 @@ fn listen(
         if left.is_some_and(|left| left.is_zero()) {
             return;
         }
-        let Ok((said, died)) = sys::poll_pair(Some(line.as_fd()), watched, left) else {
+        if let Some(Above::Ended) = known.above {
+            known.above = None;
+            let_go_on(owner, watched);
+        }
+        let mut asked = vec![(line.as_fd(), false)];
+        asked.extend(watched.map(|owner| (owner, false)));
+        if let Some(Above::Lives(above)) = &known.above {
+            asked.push((above.as_fd(), false));
+        }
+        let Ok(ready) = sys::poll_many(&asked, left) else {
             return;
         };
+        let is = |at: usize| ready.get(at).is_some_and(|ready| ready.read);
+        let owners = usize::from(watched.is_some());
+        let (said, died, above_ended) = (is(0), owners == 1 && is(1), is(1 + owners));
+        if above_ended {
+            known.above = Some(Above::Ended);
+        }
         if died {
             watched = None;
             end = Some(Instant::now() + LAST_WORDS);
@@ -187,6 +218,16 @@ fn listen(
     }
 }
 
+/// Continues an owner that was stopped, and so has not seen the end of whom it belongs to.
+fn let_go_on(owner: &Owner, handle: Option<BorrowedFd<'_>>) {
+    // One that has ended has no need of it.
+    let _ = match (handle, Pid::new(owner.pid)) {
+        (Some(handle), _) => sys::signal_through(handle, libc::SIGCONT, false),
+        (None, Some(pid)) if sys::parent() == owner.pid => sys::signal_process(pid, libc::SIGCONT),
+        _ => Ok(()),
+    };
+}
+
 /// Does what the whole lines of `text` say, and leaves the unfinished rest.
 fn heed(owner: &Owner, known: &mut Known, text: &mut Vec<u8>) {
     let whole = text
@@ -201,6 +242,9 @@ fn heed(owner: &Owner, known: &mut Known, text: &mut Vec<u8>) {
         let words: Vec<&str> = words.split(' ').collect();
         match words.as_slice() {
             ["."] => known.released = true,
+            ["^", pid, start] => {
+                known.above = identity(pid, start).map(Above::of).or(known.above.take());
+            }
             ["~", number] => known.kept.extend(number.parse::<u64>().ok()),
             [verb @ ("+" | "-"), pid, start] => {
                 let Some(leader) = leader(owner, pid, start) else {
@@ -228,14 +272,18 @@ fn heed(owner: &Owner, known: &mut Known, text: &mut Vec<u8>) {
 
 /// A group that may be ended: not ours, not the owner's.
 fn leader(owner: &Owner, pid: &str, start: &str) -> Option<Identity> {
+    let spared = [owner.group, sys::own_group()];
+    identity(pid, start).filter(|leader| !spared.contains(&leader.pid.get()))
+}
+
+/// A process as a line names it.
+fn identity(pid: &str, start: &str) -> Option<Identity> {
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if !digits(pid) || !digits(start) || pid.starts_with('0') {
         return None;
     }
-    let pid = Pid::new(pid.parse().ok()?)?;
-    let spared = [owner.group, sys::own_group()];
-    (!spared.contains(&pid.get())).then_some(Identity {
-        pid,
+    Some(Identity {
+        pid: Pid::new(pid.parse().ok()?)?,
         start: start.parse().ok()?,
     })
 }

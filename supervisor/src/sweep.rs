@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::cookie::Marked;
+use crate::cookie::{self, Marked};
 use crate::error::Error;
 use crate::ledger;
 use crate::process::{self, Identity};
@@ -50,6 +50,7 @@ pub(crate) fn sweep(path: &Path, grace: Duration) -> Result<Swept, Error> {
         torn: rows.torn.len(),
         ..Swept::default()
     };
+    let carried = carried();
     for (token, left) in owners(&rows.rows) {
         let identities = left.groups.keys().filter_map(|(pid, start)| {
             let leader = Identity {
@@ -65,7 +66,8 @@ pub(crate) fn sweep(path: &Path, grace: Duration) -> Result<Swept, Error> {
             only: None,
             except: left.kept,
         };
-        if groups.is_empty() && !reap::any_marked(&marked) {
+        let marks = carried.contains(&marked.token) && reap::any_marked(&marked);
+        if groups.is_empty() && !marks {
             continue;
         }
         let all: Vec<&Group> = groups.iter().collect();
@@ -145,9 +147,9 @@ fn provably_dead(owner: &Value) -> bool {
 }
 
 /// Tells of one row after the other whether it still says something: of an owner or a child that may
-/// live. For compaction, which asks of many rows: each owner is looked at once.
+/// live. For compaction, which asks of many rows: each owner is looked at once, and all processes are.
 pub(crate) fn matters() -> impl FnMut(&Value) -> bool {
-    let (boot, mut owners) = (process::boot(), BTreeMap::new());
+    let (boot, mut owners, carried) = (process::boot(), BTreeMap::new(), carried());
     move |row| {
         let owner = &row["owner"];
         let dead = *owners
@@ -159,11 +161,19 @@ pub(crate) fn matters() -> impl FnMut(&Value) -> bool {
         }
         let child = identity(&row["child"]);
         child.is_some_and(|(pid, start)| process::lives(pid, start))
-            || row["kind"].as_str() == Some("owner") && leads_to_strays(owner)
+            // The row of an owner leads to what carries its mark, as long as there is some.
+            || row["kind"].as_str() == Some("owner")
+                && owner["token"].as_str().is_some_and(|token| carried.contains(token))
     }
 }
 
-/// Whether anything carries the mark of an owner: its own row leads there as long as there may be some.
-fn leads_to_strays(owner: &Value) -> bool {
-    reap::any_marked(&Marked::of(owner["token"].as_str().unwrap_or_default()))
+/// The tokens of all marks that processes carry: one look for any number of owners.
+fn carried() -> BTreeSet<String> {
+    let environments = process::all().filter_map(process::environment);
+    environments
+        .flat_map(|environment| {
+            let marks = cookie::marks(&environment);
+            marks.map(|(token, _)| token.to_owned()).collect::<Vec<_>>()
+        })
+        .collect()
 }

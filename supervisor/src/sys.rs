@@ -11,6 +11,7 @@ mod cgroup;
 mod descriptor;
 mod fork;
 mod signal;
+mod single;
 mod spawn;
 mod task;
 mod terminal;
@@ -27,12 +28,16 @@ pub(crate) use signal::{
     BlockedSignals, Pid, ignore_terminal_signals, open_process, signal_group, signal_process,
     signal_through,
 };
+pub(crate) use single::{
+    block_nothing, continue_at, enter, fork, leave, let_lead_group, place, signals_as_bytes,
+    take_neutral_arguments,
+};
 pub(crate) use spawn::{Leads, Order, exec, spawn};
 pub(crate) use task::{
     Raw, Ready, hold_keeper_signals, next_keeper_signal, open_terminal, poll_many, resize, size,
     take_terminal,
 };
-pub(crate) use terminal::{foreground, give_terminal, hold_signals, next_signal, stop_here};
+pub(crate) use terminal::{PASSED_ON, foreground, give_terminal, hold_signals, stop_here};
 pub(crate) use vfork::{Registered, Registering, spawn_registered};
 pub(crate) use wait::{Peek, become_subreaper, childless, peek, reap, reap_any};
 

@@ -81,7 +81,7 @@ use crate::sys::{self, Pid};
 
 pub use self::ask::{Follow, Followed};
 pub use self::attach::terminal_size;
-pub(crate) use self::keeper::{begin, keep};
+pub(crate) use self::keeper::keep;
 pub use self::log::Chunk;
 pub use self::notice::{Event, Notice, Standing};
 pub use self::record::Record;

@@ -2,7 +2,9 @@
 
 use std::process::{Child, Command, Stdio};
 
-use crate::witness::{carrying, heed_hangups, kill, lives, until};
+use crate::below::words;
+use crate::processes::below;
+use crate::witness::{carrying, heed_hangups, kill, lives, state, until};
 
 struct Run {
     mark: String,
@@ -12,16 +14,29 @@ struct Run {
 impl Run {
     /// `owned run -- sh -c TEXT`, started by `caller` if there is one.
     fn new(name: &str, caller: Option<&str>, text: &str) -> Self {
+        let owned = env!("CARGO_BIN_EXE_owned");
+        let words = ["-c", "\"$@\"; exit $?", "sh", owned];
+        match caller {
+            None => Self::start(name, owned, &[], &[], text),
+            Some(caller) => Self::start(name, caller, &words, &[], text),
+        }
+    }
+
+    /// The same with options and without another caller than the test.
+    fn of(name: &str, options: &[&str], text: &str) -> Self {
+        Self::start(name, env!("CARGO_BIN_EXE_owned"), &[], options, text)
+    }
+
+    fn start(name: &str, program: &str, words: &[&str], options: &[&str], text: &str) -> Self {
         heed_hangups();
         let mark = format!("WITNESS={}.run-{name};", std::process::id());
         let (variable, value) = mark.split_once('=').expect("made so");
-        let owned = env!("CARGO_BIN_EXE_owned");
-        let mut command = Command::new(caller.unwrap_or(owned));
-        if let Some(caller) = caller {
-            assert_eq!(caller, "/bin/sh");
-            command.args(["-c", "\"$@\"; exit $?", "sh", owned]);
-        }
-        command.args(["run", "--grace", "1", "--", "/bin/sh", "-c", text]);
+        let mut command = Command::new(program);
+        command
+            .args(words)
+            .args(["run", "--grace", "1"])
+            .args(options);
+        command.args(["--", "/bin/sh", "-c", text]);
         command.env(variable, value).stdin(Stdio::null());
         Self {
             front: command.spawn().expect("owned"),
@@ -81,6 +96,15 @@ fn the_status_is_the_commands_own() {
     assert_eq!(output.expect("owned").status.code(), Some(126));
 }
 
+/// The keeper of a run: the front's one child.
+fn keeper(front: i32) -> i32 {
+    let all = below(front).into_iter();
+    let keeper = all
+        .map(|one| (one.parent, one.pid))
+        .find(|one| one.0 == front);
+    keeper.expect("a keeper").1
+}
+
 /// A tree with a member, a session, a daemon and one that does not want to end.
 const TREE: &str =
     "sleep 1000 & setsid sleep 1000 & (setsid -f sh -c 'trap \"\" TERM HUP; sleep 1000'); wait";
@@ -112,26 +136,66 @@ fn the_caller_is_killed() {
 fn the_keeper_is_killed() {
     let mut run = Run::new("keeper", None, "setsid sleep 1000 & exec sleep 1000");
     until("all live", || run.living().len() == 4);
-    let parent = |pid: i32| -> i32 {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        let rest = stat.rsplit(") ").next().unwrap_or_default().to_owned();
-        rest.split(' ')
-            .nth(1)
-            .and_then(|parent| parent.parse().ok())
-            .unwrap_or(0)
-    };
-    let front = run.pid();
-    let keeper = run
-        .living()
-        .into_iter()
-        .find(|pid| parent(*pid) == front)
-        .expect("a keeper");
+    let keeper = keeper(run.pid());
     kill(keeper, libc::SIGKILL);
     until("the front ends", || {
         run.front.try_wait().expect("a child").is_some()
     });
     assert_eq!(run.front.wait().expect("a child").code(), Some(125));
     run.nothing_is_left();
+}
+
+/// A keeper that was stopped hears nothing by itself, and still ends everything: the system continues it.
+#[test]
+fn a_stopped_keeper_sees_the_end() {
+    for caller in [None, Some("/bin/sh")] {
+        let mut run = Run::new("stopped-keeper", caller, TREE);
+        until("all live", || run.living().len() >= 7);
+        let front = below(run.pid()).into_iter().find(|one| {
+            words(one.pid)[1..]
+                .first()
+                .is_some_and(|word| word == "run")
+        });
+        let keeper = keeper(front.map_or(run.pid(), |front| front.pid));
+        kill(keeper, libc::SIGSTOP);
+        until("the keeper is stopped", || state(keeper) == Some('T'));
+        run.front.kill().expect("a child");
+        run.front.wait().expect("a child");
+        run.nothing_is_left();
+    }
+}
+
+/// A front that was stopped does not see the end of its caller. The keeper does.
+#[test]
+fn a_stopped_front_hides_no_end() {
+    let mut owner = Command::new("/bin/sleep")
+        .arg("1000")
+        .spawn()
+        .expect("sleep");
+    let run = Run::of("stopped-front", &["--owner", &owner.id().to_string()], TREE);
+    until("all live", || run.living().len() >= 7);
+    kill(run.pid(), libc::SIGSTOP);
+    until("the front is stopped", || state(run.pid()) == Some('T'));
+    owner.kill().expect("a child");
+    owner.wait().expect("a child");
+    run.nothing_is_left();
+}
+
+/// Nobody who kills by what a process runs, or by the name of `owned`, means the keeper.
+#[test]
+fn a_keeper_has_neutral_words() {
+    let run = Run::new("words", None, "exec sleep 1000");
+    until("it runs", || run.living().len() == 3);
+    let keeper = keeper(run.pid());
+    let name = std::fs::read_to_string(format!("/proc/{keeper}/comm"));
+    assert_eq!(name.expect("a name"), "lifeline\n");
+    let words = words(keeper);
+    let words: Vec<&str> = words
+        .iter()
+        .map(String::as_str)
+        .filter(|word| !word.is_empty())
+        .collect();
+    assert_eq!(words, ["spawn-owned", "keep"]);
 }
 
 #[test]

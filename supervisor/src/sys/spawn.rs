@@ -1,6 +1,7 @@
 //! The one place that starts programs.
 //!
-//! `posix_spawn`, never `fork`: its cost does not grow with the memory of the one who calls it.
+//! `posix_spawn`, not `fork`: its cost does not grow with the memory of the one who calls it. Keepers alone
+//! fork, which are small: see `single`.
 
 use std::ffi::{CStr, CString};
 use std::io;
@@ -13,8 +14,6 @@ use super::signal::{MEANT_FOR_OTHERS, set_of};
 /// What a started process leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Leads {
-    /// Nothing: it stays in the group of its starter.
-    Nothing,
     /// A process group of its own.
     Group,
     /// A session of its own.
@@ -161,7 +160,6 @@ unsafe fn set_flags(attributes: *mut libc::posix_spawnattr_t, leads: Leads) -> l
     // SAFETY: the caller's promise; the flags are plain.
     unsafe {
         match leads {
-            Leads::Nothing => libc::posix_spawnattr_setflags(attributes, SIGNALS),
             // detached-spawn: an owned child leads a group, which its supervisor ends as a whole
             Leads::Group => libc::posix_spawnattr_setflags(
                 attributes,

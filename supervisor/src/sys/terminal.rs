@@ -1,7 +1,6 @@
 //! The terminal, and the signals that a foreground command passes on.
 
 use std::io;
-use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd as _, BorrowedFd};
 
 use super::signal::set_of;
@@ -29,7 +28,7 @@ pub(crate) fn stop_here() {
 }
 
 /// What a foreground command passes on to the command that it runs.
-const PASSED_ON: &[i32] = &[
+pub(crate) const PASSED_ON: &[i32] = &[
     libc::SIGHUP,
     libc::SIGINT,
     libc::SIGQUIT,
@@ -47,14 +46,4 @@ pub(crate) fn hold_signals() {
     let set = set_of(&held);
     // SAFETY: a valid set; the old one is not asked for.
     unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()) };
-}
-
-/// Waits for one of the held signals. [sigwait(3)](https://man7.org/linux/man-pages/man3/sigwait.3.html)
-pub(crate) fn next_signal() -> Option<i32> {
-    let set = set_of(PASSED_ON);
-    let mut signal = MaybeUninit::uninit();
-    // SAFETY: a valid set, and a place for the answer that is read only after success.
-    unsafe {
-        (libc::sigwait(&raw const set, signal.as_mut_ptr()) == 0).then(|| signal.assume_init())
-    }
 }

@@ -60,11 +60,10 @@ pub(crate) fn childless() -> bool {
     result < 0 && io::Error::last_os_error().raw_os_error() == Some(libc::ECHILD)
 }
 
-/// Reaps any child, waiting for one if `wait` says so. No children at all is an error (`ECHILD`).
-/// Stopped children are reported too.
-pub(crate) fn reap_any(wait_for: bool) -> io::Result<Option<(i32, ExitStatus)>> {
-    let flags = if wait_for { 0 } else { libc::WNOHANG };
-    wait(-1, flags | libc::WUNTRACED)
+/// Reaps any child that has ended. No children at all is an error (`ECHILD`). Stopped children are
+/// reported too.
+pub(crate) fn reap_any() -> io::Result<Option<(i32, ExitStatus)>> {
+    wait(-1, libc::WNOHANG | libc::WUNTRACED)
 }
 
 fn wait(pid: i32, flags: libc::c_int) -> io::Result<Option<(i32, ExitStatus)>> {

@@ -20,7 +20,6 @@ mod peers;
 mod streams;
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read as _;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -38,7 +37,6 @@ use self::streams::{Input, PIECE};
 use super::log;
 use super::record::Record;
 use super::watching::Watch;
-use crate::foreground;
 use crate::ledger::Ledger;
 use crate::sys::{self, Ready};
 
@@ -61,27 +59,6 @@ pub(crate) fn keep() -> u8 {
         Some(keeper) => keeper.serve(),
         None => 2,
     }
-}
-
-/// The command of a task before its first step, as [`foreground::hold`]. Descriptor 4 hears the status
-/// of a failure, and nothing if it becomes its program. The first argument says whether standard input
-/// is the terminal of the session to be.
-pub(crate) fn begin(arguments: &[OsString]) -> u8 {
-    let report = sys::received(4);
-    let Some((terminal, rest)) = arguments.split_first() else {
-        return 2;
-    };
-    let terminal = terminal == "terminal";
-    let status = foreground::hold(rest, || {
-        if terminal {
-            // Without one the command has no job control, and runs.
-            let _ = sys::take_terminal();
-        }
-    });
-    if let Some(report) = report {
-        let _ = sys::write_quietly(report.as_fd(), &[status], Duration::from_secs(1));
-    }
-    status
 }
 
 struct Keeper {

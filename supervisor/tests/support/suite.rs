@@ -5,6 +5,7 @@
 //! orphaned below, supervisors and daemons too. When the tests are over it waits until it has no child
 //! at all, which is the proof that nothing is left, and fails the suite if that takes too long.
 
+use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -16,8 +17,11 @@ use crate::witness::{DEADLINE, describe, lives, pause};
 static BEFORE_MAIN: extern "C" fn() = watch_over;
 
 extern "C" fn watch_over() {
+    // What tests start notes it in a folder that ends with the suite, not among what its user has started.
+    let state = std::env::temp_dir().join(format!("owned-suite-{}", std::process::id()));
     // SAFETY: plain calls in a program with one thread.
     let tests = unsafe {
+        std::env::set_var("XDG_STATE_HOME", &state);
         libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1);
         libc::fork()
     };
@@ -26,13 +30,13 @@ extern "C" fn watch_over() {
         0 => unsafe {
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         },
-        1.. => reap(tests),
+        1.. => reap(tests, &state),
         _ => std::process::abort(),
     }
 }
 
 /// Reaps until nothing is left, and ends with the status of the tests.
-fn reap(tests: i32) -> ! {
+fn reap(tests: i32, state: &Path) -> ! {
     let mut status = 0;
     let mut end = None;
     loop {
@@ -57,6 +61,7 @@ fn reap(tests: i32) -> ! {
             pause();
         }
     }
+    let _ = std::fs::remove_dir_all(state);
     // SAFETY: ends this process, which has not run what a program does before its end.
     unsafe { libc::_exit(status) }
 }

@@ -1,7 +1,7 @@
 //! Kills at any moment: no survivor, and nothing that runs without being listed.
 
 use super::{Home, count, group, sleeper, supervisor};
-use crate::witness::{kill, lives, until};
+use crate::witness::{kill, lives, state, until};
 
 /// A tree with a member, a session, a daemon and one that does not want to end.
 const TREE: &str = "sleep 1000 & setsid sleep 1000 & (setsid -f sh -c 'trap \"\" TERM HUP; sleep 1000; sleep 1000'); wait; sleep 1000";
@@ -66,6 +66,67 @@ fn the_supervisor_is_killed() {
     home.nothing_is_left();
 }
 
+/// Kills a keeper and its supervisor so that neither can do anything about the other.
+pub(super) fn kill_both(keeper: i32, supervisor: i32) {
+    kill(keeper, libc::SIGSTOP);
+    until("the keeper is stopped", || state(keeper) == Some('T'));
+    kill(supervisor, libc::SIGKILL);
+    kill(keeper, libc::SIGKILL);
+}
+
+/// A keeper that was stopped sees no end of an owner by itself: its supervisor continues it.
+#[test]
+fn a_stopped_keeper_sees_the_end_of_its_owner() {
+    let mut home = Home::new("stopped-keeper");
+    let id = home.start(TREE);
+    until("the tree stands", || home.living().len() >= 6);
+    let keeper = home.pid(&id, "keeper");
+    until("a supervisor", || supervisor(keeper).is_some());
+    kill(keeper, libc::SIGSTOP);
+    until("the keeper is stopped", || state(keeper) == Some('T'));
+    home.kill_owner();
+    home.nothing_is_left();
+    assert_eq!(home.state(&id), "cancelled");
+}
+
+/// The same with an owner that took the task over, and with one that lets it go and lives.
+#[test]
+fn a_stopped_keeper_sees_the_end_of_other_owners() {
+    let mut home = Home::new("stopped-adopted");
+    let id = home.start_with(&["--recover", "x", "--patience", "1s"], "exec sleep 1000");
+    home.kill_owner();
+    until("it waits", || home.show(&id)["owner"].is_null());
+    let mut next = sleeper();
+    let pid = next.id().to_string();
+    assert_eq!(home.say(&["adopt", "x", "--owner", &pid]).1, 0);
+    kill(home.pid(&id, "keeper"), libc::SIGSTOP);
+    next.kill().expect("a child");
+    next.wait().expect("a child");
+    home.nothing_is_left();
+    let tasks = home.tasks();
+    let start = spawn_owned::tasks::Start::new(home.shell("exec sleep 1000"));
+    let task = tasks.start(start).expect("a task");
+    kill(task.keeper.expect("a keeper").pid, libc::SIGSTOP);
+    drop(tasks);
+    home.nothing_is_left();
+}
+
+/// Nor does one that was stopped keep a supervisor from its work when the keeper is killed.
+#[test]
+fn a_stopped_supervisor_does_its_work() {
+    let home = Home::new("stopped-supervisor");
+    let id = home.start(TREE);
+    until("the tree stands", || home.living().len() >= 6);
+    let keeper = home.pid(&id, "keeper");
+    let supervisor = supervisor(keeper).expect("a supervisor");
+    kill(supervisor, libc::SIGSTOP);
+    until("the supervisor is stopped", || {
+        state(supervisor) == Some('T')
+    });
+    kill(keeper, libc::SIGKILL);
+    home.nothing_is_left();
+}
+
 /// Both at once: the task is lost, listed with what lives of it, and can still be stopped.
 #[test]
 fn keeper_and_supervisor_are_killed() {
@@ -73,11 +134,7 @@ fn keeper_and_supervisor_are_killed() {
     let id = home.start("exec sleep 1000");
     let (keeper, main) = (home.pid(&id, "keeper"), home.pid(&id, "main"));
     let supervisor = supervisor(keeper).expect("a supervisor");
-    // Stopped first: neither can do anything about the other.
-    for signal in [libc::SIGSTOP, libc::SIGKILL] {
-        kill(keeper, signal);
-        kill(supervisor, signal);
-    }
+    kill_both(keeper, supervisor);
     until("both are dead", || !lives(keeper) && !lives(supervisor));
     let record = home.show(&id);
     assert_eq!(

@@ -2,8 +2,11 @@
 
 use std::process::Command;
 
+use super::deaths::kill_both;
 use super::{Home, supervisor};
-use crate::witness::{kill, lives, until};
+use crate::below::words;
+use crate::processes::below;
+use crate::witness::{kill, lives, state, until};
 
 #[test]
 fn what_a_dead_owner_left_is_found_and_ended() {
@@ -35,10 +38,7 @@ fn what_a_dead_owner_left_is_found_and_ended() {
         "what has its keeper is no orphan"
     );
     let guard = supervisor(keeper).expect("a supervisor");
-    for signal in [libc::SIGSTOP, libc::SIGKILL] {
-        kill(keeper, signal);
-        kill(guard, signal);
-    }
+    kill_both(keeper, guard);
     until("both are dead", || !lives(keeper) && !lives(guard));
     // A stranger that was orphaned: nobody here knows whose it is.
     let stranger = Command::new("/bin/sh")
@@ -72,4 +72,44 @@ fn what_a_dead_owner_left_is_found_and_ended() {
     home.nothing_is_left();
     let (rows, _) = home.say(&["ledger"]);
     assert!(rows.contains(&format!("task {id}")), "{rows}");
+}
+
+/// A foreground run is in the ledger, from its begin to its end; and what is left when front and keeper
+/// are killed together is known to be its.
+#[test]
+fn a_foreground_run_is_recorded() {
+    let home = Home::new("recorded");
+    assert_eq!(home.say(&["run", "--", "/bin/sh", "-c", "exit 3"]).1, 3);
+    let (rows, _) = home.say(&["ledger", "--json"]);
+    let rows: Vec<serde_json::Value> = rows
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    let kinds: Vec<&str> = rows.iter().filter_map(|row| row["kind"].as_str()).collect();
+    assert_eq!(kinds, ["owner", "start", "end"]);
+    assert_eq!(rows[1]["purpose"], "owned run");
+    assert_eq!(rows[2]["how"], "exit status: 3");
+    assert_eq!(rows[1]["child"], rows[2]["child"]);
+    let mut run = home.command(&["run", "--", "/bin/sh", "-c", "setsid sleep 1000 & wait"]);
+    let mut run = run.spawn().expect("owned");
+    let front = run.id().cast_signed();
+    let left = || {
+        let sleeps = |pid: &i32| words(*pid).first().is_some_and(|word| word == "sleep");
+        home.living().into_iter().find(sleeps)
+    };
+    until("it runs", || left().is_some());
+    let left = left().expect("it runs");
+    let keeper = below(front).into_iter().find(|one| one.parent == front);
+    kill(front, libc::SIGSTOP);
+    until("the front is stopped", || state(front) == Some('T'));
+    kill(keeper.expect("a keeper").pid, libc::SIGKILL);
+    run.kill().expect("a child");
+    run.wait().expect("a child");
+    let (found, status) = home.say(&["doctor", "--json"]);
+    let found: Vec<serde_json::Value> = serde_json::from_str(&found).expect("JSON");
+    let found = found.iter().find(|orphan| orphan["pid"] == left);
+    assert_eq!(found.expect("found")["whose"], "ours");
+    assert_eq!(status, 1);
+    assert_eq!(home.say(&["doctor", "--stop", "--grace", "200ms"]).1, 0);
+    home.nothing_is_left();
 }

@@ -13,6 +13,7 @@ const LINES: &str = "Standard input is the lifeline: a pipe whose only write end
     any end of the owner closes it. On it come lines:\n  \
     + PID START  a process group to end with the owner; START is the 22nd field of /proc/PID/stat\n  \
     - PID START  it is handed back\n  \
+    ^ PID START  whom the owner belongs to: its end continues an owner that is stopped\n  \
     ~ NUMBER     what carries this number behind the mark is handed back\n  \
     .            the owner needs nobody any more\n\
     Other lines mean nothing. A Rust program has all of this in `spawn_owned::Owner::builder().native(PATH)`, \

@@ -3,7 +3,7 @@
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
@@ -20,11 +20,10 @@ use super::streams::Input;
 use super::{CHILD, Keeper, TOLD, wake_up};
 use crate::command::{c_text, c_variable};
 use crate::cookie::{self, VARIABLE};
-use crate::ledger::Ledger;
-use crate::ledger::now;
-use crate::link::{NATIVE, Tier, own_file};
+use crate::first_step::FirstStep;
+use crate::ledger::{Ledger, now};
 use crate::process::Identity;
-use crate::sys::{self, Leads, Order};
+use crate::sys;
 use crate::tasks::log;
 use crate::tasks::record::{Record, length};
 use crate::tasks::state::{State, Who};
@@ -75,6 +74,9 @@ pub(super) fn begin(starter: UnixStream) -> Option<Keeper> {
     let mut line = Line::new(starter);
     let order = line.hear(Some(Instant::now() + PATIENCE)).ok()??;
     let task = Task::from_value(&order)?;
+    if task.lifeline {
+        sys::continue_at(line.stream.as_fd());
+    }
     let mut record = Record::read(&task.folder).ok()?;
     match run(&task, &mut record) {
         Ok(mut keeper) => {
@@ -145,24 +147,17 @@ fn run(task: &Task, record: &mut Record) -> io::Result<Keeper> {
     let (leader, go) = hold(task, record, &streams, &report_end)?;
     drop(report_end);
     let tree = Arc::new(Tree::new(leader, &record.token));
-    let mut guard = Guard::new(&record.token, record.grace);
+    let mut guard = Guard::new(&record.token, record.grace, record.owner);
     guard.start(&tree, None);
     record.main = Some(leader.into());
     record.write(&task.folder)?;
     let listener = listen(&task.folder)?;
-    let own = Who::own();
-    let ledger = Ledger::open(
-        task.ledger.clone(),
-        &record.token,
-        own.pid,
-        own.start,
-        Tier::Native,
-    );
     let purpose = format!("task {}", record.id);
     let program = record.command.first();
     let row = json!({"number": 1, "purpose": purpose, "program": program, "task": record.id});
-    ledger.started("start", leader.pid.get(), leader.start, row);
-    sys::write_quietly(std::os::fd::AsFd::as_fd(&go), b"!", PATIENCE)?;
+    let path = task.ledger.clone();
+    let ledger = Ledger::open_with(path, &record.token, Who::own(), leader.into(), row);
+    sys::write_quietly(go.as_fd(), b"!", PATIENCE)?;
     let mut status = Vec::new();
     File::from(report).read_to_end(&mut status)?;
     if let Some(status) = status.first() {
@@ -228,7 +223,8 @@ pub(super) fn watch(record: &Record) -> io::Result<Option<OwnedFd>> {
     }
 }
 
-/// Starts the command, which waits for its first step: who it is, and the pipe that lets it go.
+/// Starts the command, which waits for its first step: who it is, and the pipe that lets it go. `report`
+/// hears the status of a failure, and nothing if it becomes its program.
 fn hold(
     task: &Task,
     record: &Record,
@@ -236,41 +232,47 @@ fn hold(
     report: &OwnedFd,
 ) -> io::Result<(Identity, OwnedFd)> {
     let (go_end, go) = sys::pipe()?;
-    let terminal = if record.terminal { "terminal" } else { "pipe" };
-    let mut arguments = Vec::new();
-    for text in [NATIVE, "begin", terminal] {
-        arguments.push(c_text(OsStr::new(text))?);
-    }
-    let given = std::iter::once(&task.path).chain(&task.arguments);
-    for text in given {
-        arguments.push(c_text(OsStr::from_bytes(text))?);
-    }
+    let path = c_text(OsStr::from_bytes(&task.path))?;
+    let arguments = task.arguments.iter();
+    let arguments: io::Result<_> = arguments
+        .map(|text| c_text(OsStr::from_bytes(text)))
+        .collect();
+    let [input, output] = &streams.theirs;
+    let output = output.as_raw_fd();
+    let step = FirstStep {
+        path: &path,
+        arguments: arguments?,
+        environment: environment(record)?,
+        directory: None,
+        descriptors: vec![(input.as_raw_fd(), 0), (output, 1), (output, 2)],
+    };
+    // This process has one thread still.
+    let Some(pid) = sys::fork()? else {
+        drop(go);
+        // It leads no group yet, so that this cannot fail.
+        let _ = sys::new_session();
+        let status = step.take(go_end, || {
+            if record.terminal {
+                // Without one the command has no job control, and runs.
+                let _ = sys::take_terminal();
+            }
+        });
+        let _ = sys::write_quietly(report.as_fd(), &[status], PATIENCE);
+        sys::leave(status);
+    };
+    let gone = || io::Error::other("the command was killed before its first step");
+    Ok((Identity::of(pid).ok_or_else(gone)?, go))
+}
+
+/// What the command finds in its environment: what its starter has, and the mark.
+fn environment(record: &Record) -> io::Result<Vec<CString>> {
     let mark = cookie::value(std::env::var_os(VARIABLE).as_deref(), &record.token, 1);
-    let mut environment: Vec<CString> = Vec::new();
+    let mut environment = Vec::new();
     for (name, value) in std::env::vars_os().filter(|(name, _)| name != VARIABLE) {
         environment.push(c_variable(&name, &value)?);
     }
     environment.push(c_variable(OsStr::new(VARIABLE), OsStr::from_bytes(&mark))?);
-    let [input, output] = &streams.theirs;
-    let (output, go_end_fd) = (output.as_raw_fd(), go_end.as_raw_fd());
-    let pid = sys::spawn(&Order {
-        path: &c_text(own_file()?.as_os_str())?,
-        arguments: &arguments,
-        environment: &environment,
-        directory: None,
-        descriptors: &[
-            (input.as_raw_fd(), 0),
-            (output, 1),
-            (output, 2),
-            (go_end_fd, 3),
-            (report.as_raw_fd(), 4),
-        ],
-        closed: &[],
-        leads: Leads::Session,
-        shielded: false,
-    })?;
-    let gone = || io::Error::other("the command was killed before its first step");
-    Ok((Identity::of(pid).ok_or_else(gone)?, go))
+    Ok(environment)
 }
 
 /// Opens the socket in the task's folder, from inside: an address holds about a hundred bytes.

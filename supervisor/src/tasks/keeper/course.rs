@@ -27,7 +27,7 @@ pub(super) enum Cause {
 impl Keeper {
     /// Reaps whatever has ended: the command, orphans below it, helpers.
     pub(super) fn reap(&mut self) {
-        while let Ok(Some((pid, how))) = sys::reap_any(false) {
+        while let Ok(Some((pid, how))) = sys::reap_any() {
             if how.stopped_signal().is_some() {
                 continue;
             }

@@ -23,6 +23,9 @@ pub(super) struct Guard {
     token: String,
     grace: Duration,
     owner: Who,
+    /// Whom the task belongs to: the supervisor continues a keeper that was stopped and so does not see
+    /// the end of that one.
+    above: Option<Who>,
     link: Option<Link>,
     starts: VecDeque<Instant>,
     /// When another is to be started.
@@ -30,7 +33,7 @@ pub(super) struct Guard {
 }
 
 impl Guard {
-    pub(super) fn new(token: &str, grace: f64) -> Self {
+    pub(super) fn new(token: &str, grace: f64, above: Option<Who>) -> Self {
         let helper = own_file().ok().map(|path| Helper {
             tier: Tier::Native,
             path,
@@ -40,6 +43,7 @@ impl Guard {
             token: token.to_owned(),
             grace: length(grace),
             owner: Who::own(),
+            above,
             link: None,
             starts: VecDeque::new(),
             retry: None,
@@ -65,6 +69,9 @@ impl Guard {
         let Some(helper) = &self.helper else { return };
         let main = tree.main();
         let mut lines = format!("+ {} {}\n", main.pid, main.start);
+        if let Some(above) = self.above {
+            lines.push_str(&above_line(above));
+        }
         if let Some(leader) = notifier {
             // Writing to a string cannot fail.
             let _ = writeln!(lines, "+ {} {}", leader.pid, leader.start);
@@ -102,6 +109,14 @@ impl Guard {
         }
     }
 
+    /// The task belongs to another now.
+    pub(super) fn belongs_to(&mut self, above: Who) {
+        self.above = Some(above);
+        if let Some(link) = &self.link {
+            link.tell(&above_line(above), Duration::ZERO);
+        }
+    }
+
     /// Another group that must not outlive the keeper.
     pub(super) fn cover(&self, leader: Identity) {
         if let Some(link) = &self.link {
@@ -118,4 +133,8 @@ impl Guard {
             link.tell(".\n", PATIENCE);
         }
     }
+}
+
+fn above_line(above: Who) -> String {
+    format!("^ {} {}\n", above.pid, above.start)
 }

@@ -269,12 +269,16 @@ impl Keeper {
         }
         self.record.adopted += 1;
         self.adoption = None;
+        self.guard.belongs_to(owner);
         for peer in self.peers.values_mut() {
             peer.lifeline = false;
         }
         if let Some(peer) = self.peers.get_mut(&number) {
             peer.waits = true;
             peer.lifeline = asked["lifeline"] == true;
+            if peer.lifeline {
+                sys::continue_at(peer.line.stream.as_fd());
+            }
         }
         self.write();
         None
