@@ -35,7 +35,7 @@ pub(crate) use single::{
 pub(crate) use spawn::{Leads, Order, exec, spawn};
 pub(crate) use task::{
     Raw, Ready, hold_keeper_signals, next_keeper_signal, open_terminal, poll_many, resize, size,
-    take_terminal,
+    take_terminal, watch_folder,
 };
 pub(crate) use terminal::{PASSED_ON, foreground, give_terminal, hold_signals, stop_here};
 pub(crate) use vfork::{Registered, Registering, spawn_registered};

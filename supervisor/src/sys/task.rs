@@ -1,6 +1,7 @@
 //! What the keeper of a task asks of the system: many descriptors at once, its signals, and a terminal
 //! for its command.
 
+use std::ffi::CStr;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
@@ -71,6 +72,32 @@ pub(crate) fn next_keeper_signal() -> Option<i32> {
     // SAFETY: a valid set, and a place for the answer that is read only after success.
     unsafe {
         (libc::sigwait(&raw const set, signal.as_mut_ptr()) == 0).then(|| signal.assume_init())
+    }
+}
+
+/// Tells, by having something to be read, that a file was removed from a folder, or the folder itself removed
+/// or moved. [inotify(7)](https://man7.org/linux/man-pages/man7/inotify.7.html)
+pub(crate) fn watch_folder(folder: &CStr) -> io::Result<OwnedFd> {
+    #[cfg(target_os = "linux")]
+    {
+        const GONE: u32 = libc::IN_DELETE | libc::IN_DELETE_SELF | libc::IN_MOVE_SELF;
+        // SAFETY: the new number is ours alone; the path ends with NUL and lives until the call returns.
+        unsafe {
+            let fd = libc::inotify_init1(libc::IN_CLOEXEC | libc::IN_NONBLOCK);
+            if fd < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            let watch = OwnedFd::from_raw_fd(fd);
+            if libc::inotify_add_watch(fd, folder.as_ptr(), GONE) < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            Ok(watch)
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = folder;
+        Err(io::ErrorKind::Unsupported.into())
     }
 }
 

@@ -15,6 +15,7 @@ mod begin;
 mod course;
 mod ending;
 mod guard;
+mod listing;
 mod notify;
 mod peers;
 mod streams;
@@ -31,6 +32,7 @@ use std::time::{Duration, Instant};
 use self::course::Cause;
 use self::ending::Tree;
 use self::guard::Guard;
+use self::listing::Listing;
 use self::notify::Notifier;
 use self::peers::Peer;
 use self::streams::{Input, PIECE};
@@ -71,6 +73,7 @@ struct Keeper {
     output: Option<File>,
     input: Option<Input>,
     listener: Option<UnixListener>,
+    listing: Listing,
     peers: BTreeMap<u64, Peer>,
     next_peer: u64,
     owner: Option<OwnedFd>,
@@ -93,6 +96,7 @@ enum Source {
     Output,
     Input,
     Listener,
+    Folder,
     Owner,
     Peer(u64),
 }
@@ -150,6 +154,11 @@ impl Keeper {
                 self.listener.as_ref().map(AsFd::as_fd),
                 false,
             ),
+            (
+                Source::Folder,
+                self.listing.watch.as_ref().map(AsFd::as_fd),
+                false,
+            ),
             (Source::Owner, self.owner.as_ref().map(AsFd::as_fd), false),
         ];
         let peers = self.peers.iter().map(|(number, peer)| {
@@ -184,6 +193,7 @@ impl Keeper {
             self.adoption.filter(|_| running),
             self.notifier.limit(),
             self.guard.retry,
+            self.listing.look,
         ];
         times.into_iter().flatten().min()
     }
@@ -196,6 +206,7 @@ impl Keeper {
             }
             Source::Input => self.feed(),
             Source::Listener => self.welcome(),
+            Source::Folder => self.listing.heed(),
             Source::Owner => {
                 self.owner = None;
                 self.orphaned();
@@ -216,6 +227,9 @@ impl Keeper {
         }
         if over(self.notifier.limit()) {
             self.notifier.overdue();
+        }
+        if over(self.listing.look) {
+            self.see_to_listing();
         }
         if over(self.guard.retry) {
             self.guard.start(&self.tree, self.notifier.leader());
@@ -247,6 +261,10 @@ impl Keeper {
 
     fn write(&mut self) {
         if let Err(error) = self.record.write(&self.folder) {
+            if error.kind() == std::io::ErrorKind::NotFound {
+                self.listing.look_soon();
+                return;
+            }
             // A full disk: it is tried again with every later change.
             self.record
                 .why
@@ -257,6 +275,9 @@ impl Keeper {
     fn finish(mut self) {
         self.record.left.clear();
         self.write();
+        if self.listing.look.is_some() {
+            self.see_to_listing();
+        }
         Record::give_back(&self.folder);
         self.listener = None;
         let _ = std::fs::remove_file(self.folder.join(super::wire::SOCKET));

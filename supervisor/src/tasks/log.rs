@@ -56,6 +56,12 @@ impl Writer {
         self.end += bytes.len() as u64;
     }
 
+    /// The files are gone: what comes next has one of its own, which begins where it does.
+    pub(crate) fn begin_again(&mut self) {
+        self.file = None;
+        self.parts.clear();
+    }
+
     /// Removes the last file if nothing is in it: a disk stays full for long, and there would be one for
     /// each piece that it did not take.
     fn drop_empty(&mut self) {

@@ -16,7 +16,7 @@ use crate::ledger::now;
 use crate::{process, reap};
 
 /// The record's file in the task's folder.
-const FILE: &str = "task.json";
+pub(super) const FILE: &str = "task.json";
 /// Room for the record of the end.
 const RESERVE: &str = "reserve";
 

@@ -126,6 +126,40 @@ fn a_keeper_that_was_stopped_is_continued_to_stop_its_task() {
     home.nothing_is_left();
 }
 
+/// Whoever removes a task's folder, or all of them, takes nothing of it out of sight while it runs.
+#[test]
+fn a_folder_that_is_removed_comes_again() {
+    let home = Home::new("removed");
+    let text = "echo before; read x; echo after; read x; exit 5";
+    let id = home.start_with(&["--stdin", "--name", "it"], text);
+    until("it has spoken", || home.say(&["logs", &id]).0 == "before\n");
+    let listed = || home.say(&["list", "--json", "--running"]).0.contains(&id);
+    let (one, file) = (
+        home.store().folder(&id),
+        home.store().folder(&id).join("task.json"),
+    );
+    std::fs::remove_file(file).expect("a record");
+    until("it is listed again", &listed);
+    // One who removes a folder may find that it is filled meanwhile.
+    until("it is gone", || std::fs::remove_dir_all(&one).is_ok());
+    until("it is listed once more", &listed);
+    until("it hears", || home.say(&["send", &id, "go"]).1 == 0);
+    until("it has spoken again", || {
+        home.say(&["logs", &id]).0.ends_with("after\n")
+    });
+    until("all is gone", || {
+        std::fs::remove_dir_all(home.store().path()).is_ok()
+    });
+    until("it is listed for the third time", &listed);
+    until("it hears again", || home.say(&["send", "it", "go"]).1 == 0);
+    assert_eq!(home.say(&["wait", "it"]).1, 5);
+    home.nothing_is_left();
+    assert_eq!(home.state(&id), "failed");
+    // Of an ended one nothing comes again.
+    assert_eq!(home.say(&["forget", &id]).1, 0);
+    assert_eq!(home.say(&["show", &id]).1, 125);
+}
+
 /// A disk that is full before the task has ended takes none of its output, and still how it ended.
 #[test]
 fn a_full_disk() {

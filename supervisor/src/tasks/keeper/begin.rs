@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::ending::Tree;
 use super::guard::Guard;
+use super::listing::Listing;
 use super::notify::Notifier;
 use super::peers::Peer;
 use super::streams::Input;
@@ -186,6 +187,7 @@ fn run(task: &Task, record: &mut Record) -> io::Result<Keeper> {
             closing: false,
         }),
         listener: Some(listener),
+        listing: Listing::of(&task.folder),
         peers: std::collections::BTreeMap::new(),
         next_peer: 0,
         owner,
@@ -276,7 +278,7 @@ fn environment(record: &Record) -> io::Result<Vec<CString>> {
 }
 
 /// Opens the socket in the task's folder, from inside: an address holds about a hundred bytes.
-fn listen(folder: &std::path::Path) -> io::Result<UnixListener> {
+pub(super) fn listen(folder: &std::path::Path) -> io::Result<UnixListener> {
     std::env::set_current_dir(folder)?;
     let listener = UnixListener::bind(wire::SOCKET)?;
     listener.set_nonblocking(true)?;
