@@ -29,8 +29,8 @@ pub(crate) use signal::{
     signal_through,
 };
 pub(crate) use single::{
-    block_nothing, continue_at, enter, fork, leave, let_lead_group, place, signals_as_bytes,
-    take_neutral_arguments,
+    block_nothing, continue_at, enter, fork, leave, let_go_of_code, let_lead_group, place,
+    signals_as_bytes, take_neutral_arguments,
 };
 pub(crate) use spawn::{Leads, Order, exec, spawn};
 pub(crate) use task::{

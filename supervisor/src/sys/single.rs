@@ -157,6 +157,34 @@ pub(crate) fn continue_at(line: BorrowedFd<'_>) {
 #[cfg(target_os = "linux")]
 const F_SETSIG: libc::c_int = 10;
 
+/// Lets the system take back what this process has read of programs: at its start it needed much of them,
+/// and little for waiting. What it needs again comes back, from the file that is in memory anyhow.
+/// [madvise(2)](https://man7.org/linux/man-pages/man2/madvise.2.html)
+pub(crate) fn let_go_of_code() {
+    #[cfg(target_os = "linux")]
+    for line in std::fs::read_to_string("/proc/self/maps")
+        .unwrap_or_default()
+        .lines()
+    {
+        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+        let [range, "r-xp", _, _, inode, ..] = fields.as_slice() else {
+            continue;
+        };
+        let address = |text: &str| usize::from_str_radix(text, 16).ok();
+        let range = range.split_once('-');
+        let range = range.and_then(|(begin, end)| address(begin).zip(address(end)));
+        let Some((begin, end)) = range.filter(|_| *inode != "0") else {
+            continue;
+        };
+        // SAFETY: a part of a file that can be run and not written to, as the system has just told: nothing
+        // in it is this process's own, so that what is read there later is the same.
+        unsafe {
+            let place = std::ptr::with_exposed_provenance_mut(begin);
+            libc::madvise(place, end - begin, libc::MADV_DONTNEED);
+        }
+    }
+}
+
 /// Takes other words than those that this process was started with, which a kill by what it runs may be
 /// meant for.
 pub(crate) fn take_neutral_arguments(words: &[u8]) {

@@ -103,6 +103,7 @@ enum Source {
 
 impl Keeper {
     fn serve(mut self) -> u8 {
+        sys::let_go_of_code();
         while !self.is_done() {
             let ready = self.wait();
             for (source, ready) in ready {

@@ -40,7 +40,7 @@ fn wakeups(pid: u32) -> u64 {
 }
 
 /// A number that the system says of a process, in the file of this name.
-fn field(pid: u32, file: &str, name: &str) -> u64 {
+pub(crate) fn field(pid: u32, file: &str, name: &str) -> u64 {
     let text = std::fs::read_to_string(format!("/proc/{pid}/{file}")).expect("a process");
     let line = text.lines().find_map(|line| line.strip_prefix(name));
     let number = line.and_then(|line| line.split_ascii_whitespace().next()?.parse().ok());

@@ -2,9 +2,11 @@
 //!
 //! Spawn: an owned child that ends at once, against a plain one. Death: from the kill of an owner to the
 //! `SIGTERM` in its child, against the kernel's own signal at a parent's death. Then what a supervisor
-//! needs while nothing happens, and how soon another knows all that one knew which was killed.
+//! needs while nothing happens, and how soon another knows all that one knew which was killed. Then what
+//! `owned run` and tasks cost, beside others that do such work and are here: tini, dumb-init, systemd-run,
+//! pueue.
 //!
-//! `-- spawns` runs that part alone, and so on: `spawns`, `deaths`, `idle`, `replay`. `OWNER_MB=1024` is how
+//! `-- spawns` runs that part alone, and so on: `spawns`, `deaths`, `idle`, `replay`, `runs`, `tasks`. `OWNER_MB=1024` is how
 //! much memory the large owner has, four times that of one which is killed; `GROUPS=1000` how many groups
 //! are replayed; `NATIVE=/usr/bin/owned` names another build of `owned` to be measured too, a static one for
 //! example.
@@ -20,12 +22,17 @@
 mod deaths;
 mod idle;
 mod replay;
+mod runs;
 mod spawns;
+mod state;
+mod tasks;
 
 use std::path::Path;
 use std::time::Duration;
 
 use spawn_owned::Owner;
+
+use self::state::State;
 
 fn main() {
     spawn_owned::init();
@@ -35,7 +42,7 @@ fn main() {
         Some("owner") => deaths::own(&arguments[2], &arguments[3]),
         _ => {}
     }
-    let parts = ["spawns", "deaths", "idle", "replay"];
+    let parts = ["spawns", "deaths", "idle", "replay", "runs", "tasks"];
     let named: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let some = parts.iter().any(|part| named.contains(part));
     let wanted = |part: &str| !some || named.contains(&part);
@@ -51,6 +58,12 @@ fn main() {
     }
     if wanted("replay") {
         replay::print(&tiers, number("GROUPS", 1000));
+    }
+    if wanted("runs") {
+        runs::print(&State::new());
+    }
+    if wanted("tasks") {
+        tasks::print(&State::new());
     }
 }
 

@@ -36,14 +36,6 @@ fn all(tiers: &[String]) {
     }
     let ledger = Ledger::new();
     subjects.push(owned("with a ledger", ledger.owner(tiers)));
-    let run = Subject::new("owned run", || {
-        let start = Instant::now();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_owned"));
-        let status = command.args(["run", "--", "/bin/true"]).status();
-        status.expect("owned");
-        start.elapsed()
-    });
-    subjects.push(run);
     compare(subjects, ROUNDS);
 }
 
