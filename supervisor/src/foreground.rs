@@ -22,6 +22,7 @@ use crate::error::{Error, tried};
 use crate::keeper::{self, Ends, Task};
 use crate::process::{self, Identity};
 use crate::reap::{self, Group, Plan};
+use crate::reason;
 use crate::sys::{self, Pid};
 
 /// The status of a run whose keeper was killed.
@@ -33,13 +34,15 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Whose end ends the command.
 #[derive(Clone, Copy, Debug)]
-pub enum Caller {
+pub enum Caller<'a> {
     /// The process that started this one.
     Parent,
     /// The process with this number.
     Process(u32),
     /// The process with this number that started at this time.
     Started(u32, u64),
+    /// Nobody's: the command outlives whoever started this process, for this reason.
+    Nobody(&'a str),
 }
 
 /// Runs `command` until it ends, with everything below it; returns the status to end with: the
@@ -48,14 +51,22 @@ pub enum Caller {
 ///
 /// # Errors
 ///
-/// [`Error::Program`] if the command cannot be run, [`Error::System`] if the caller is gone, or if
-/// there are no descriptors or no memory.
-pub fn run(command: &Command, caller: Caller, grace: Duration) -> Result<u8, Error> {
+/// [`Error::Program`] if the command cannot be run, [`Error::Reason`] if what is given as reason is none,
+/// [`Error::System`] if the caller is gone, or if there are no descriptors or no memory.
+pub fn run(command: &Command, caller: Caller<'_>, grace: Duration) -> Result<u8, Error> {
+    let reason = match caller {
+        Caller::Nobody(reason) => Some(reason),
+        _ => None,
+    };
+    if let Some(fault) = reason.and_then(reason::fault) {
+        return Err(Error::Reason { fault });
+    }
     let caller = watch(caller)?;
     let grace = grace.min(reap::LONGEST);
     sys::hold_signals();
     let token = cookie::token().map_err(tried("read /dev/urandom"))?;
-    let outer = std::env::var_os(VARIABLE);
+    // What must outlive drops the marks of the owners above, which would end it.
+    let outer = std::env::var_os(VARIABLE).filter(|_| reason.is_none());
     let mark = cookie::value(outer.as_deref(), &token, 1);
     let prepared = command.prepare((VARIABLE, Some(mark)))?;
     let (line_end, line) = sys::pipe().map_err(tried("make a pipe"))?;
@@ -77,6 +88,7 @@ pub fn run(command: &Command, caller: Caller, grace: Duration) -> Result<u8, Err
             terminal: terminal.as_ref(),
             caller: caller.as_fd(),
             front,
+            reason,
         };
         sys::leave(keeper::run(&task, ends));
     };
@@ -95,12 +107,16 @@ pub fn run(command: &Command, caller: Caller, grace: Duration) -> Result<u8, Err
 }
 
 /// A descriptor of the caller, which surely was alive when it was taken.
-fn watch(caller: Caller) -> Result<OwnedFd, Error> {
+fn watch(caller: Caller<'_>) -> Result<OwnedFd, Error> {
     let gone = || Error::System {
         tried: "watch the process that this command belongs to",
         source: io::Error::other("it has ended"),
     };
     let number = match caller {
+        // A parent that cannot be seen from here, as the first process of a container has it, ends this
+        // process with the container. Its own end is seen otherwise too.
+        Caller::Parent if sys::parent() == 0 => sys::own_pid(),
+        Caller::Nobody(_) => sys::own_pid(),
         Caller::Parent => sys::parent(),
         Caller::Process(pid) | Caller::Started(pid, _) => i32::try_from(pid).map_err(|_| gone())?,
     };
@@ -108,7 +124,8 @@ fn watch(caller: Caller) -> Result<OwnedFd, Error> {
         .map_err(tried("watch the process that this command belongs to"))?;
     let now = || process::look(number).filter(|now| !now.ended);
     let same = match caller {
-        Caller::Parent => sys::parent() == number,
+        Caller::Nobody(_) => true,
+        Caller::Parent => [number, 0].contains(&sys::parent()),
         Caller::Process(_) => now().is_some(),
         Caller::Started(_, start) => now().is_some_and(|now| now.start == start),
     };

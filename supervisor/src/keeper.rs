@@ -36,6 +36,8 @@ pub(crate) struct Task<'a> {
     pub(crate) caller: BorrowedFd<'a>,
     /// The front's own number.
     pub(crate) front: i32,
+    /// Why the command outlives whoever started the front; none if it does not.
+    pub(crate) reason: Option<&'a str>,
 }
 
 struct Keeper<'a> {
@@ -117,7 +119,10 @@ fn start(task: &Task<'_>) -> Option<(Identity, OwnedFd)> {
 /// keeper be killed together.
 fn record(task: &Task<'_>, command: Identity) -> Ledger {
     let program = task.prepared.path.to_string_lossy();
-    let row = json!({"number": 1, "purpose": "owned run", "program": program});
+    let mut row = json!({"number": 1, "purpose": "owned run", "program": program});
+    if let Some(reason) = task.reason {
+        row["reason"] = json!(reason);
+    }
     let path = ledger::default_path();
     Ledger::open_with(path, task.token, Who::own(), command.into(), row)
 }

@@ -77,7 +77,7 @@ use self::wire::Line;
 use crate::error::Error;
 use crate::link::Tier;
 use crate::owner::Owner;
-use crate::sys::{self, Pid};
+use crate::sys;
 
 pub use self::ask::{Follow, Followed};
 pub use self::attach::terminal_size;
@@ -211,12 +211,11 @@ impl Tasks {
         if let Some((name, patience)) = &self.recover {
             start = start.recover(name, *patience);
         }
-        let (record, line) = start::start(&self.store, &start, Who::own(), true)?;
-        let keeper = record.keeper.and_then(|keeper| Pid::new(keeper.pid));
+        let lifeline = !start.persists();
+        let (record, line) = start::start(&self.store, &start, Who::own(), lifeline)?;
         self.hub.hold(Held {
             id: record.id.clone(),
             line,
-            keeper,
         });
         Ok(record)
     }
@@ -326,7 +325,6 @@ impl Tasks {
                 self.hub.hold(Held {
                     id: record.id,
                     line,
-                    keeper: None,
                 });
             } else {
                 self.hub.queue_end(record.id);

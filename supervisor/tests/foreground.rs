@@ -198,6 +198,58 @@ fn a_keeper_has_neutral_words() {
     assert_eq!(words, ["spawn-owned", "keep"]);
 }
 
+/// As the first process of a container, whose parent cannot be seen from inside: what is orphaned below is
+/// ended too, and the status is the command's.
+#[test]
+fn the_first_process_of_a_container() {
+    let owned = env!("CARGO_BIN_EXE_owned");
+    let inside = ["--pid", "--fork", "--mount-proc", "--kill-child"];
+    let text = "setsid sleep 1000 & setsid -f sleep 1000; echo $$; exit 6";
+    for way in [&["--mount"][..], &["--user", "--map-root-user", "--mount"]] {
+        let mut command = Command::new("unshare");
+        command
+            .args(way)
+            .args(inside)
+            .args([owned, "run", "--", "/bin/sh", "-c", text]);
+        let output = command.output().expect("unshare");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        if said.starts_with("unshare:") {
+            continue;
+        }
+        assert_eq!(output.status.code(), Some(6), "{said}");
+        // Behind the front and the keeper.
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "3\n", "{said}");
+        return;
+    }
+    println!("not run: this system does not permit a space of its own (unshare)");
+    assert!(std::env::var("CI").is_err(), "unshare --pid is needed");
+}
+
+/// What must outlive its caller says why, and ends with the front all the same.
+#[test]
+fn a_run_that_must_outlive_its_caller() {
+    let reason = ["--persist", "the test ends it by its front"];
+    let words = ["-c", "\"$@\" & read x", "sh", env!("CARGO_BIN_EXE_owned")];
+    let mut run = Run::start("persist", "/bin/sh", &words, &reason, TREE);
+    until("all live", || run.living().len() >= 7);
+    run.front.kill().expect("a child");
+    run.front.wait().expect("a child");
+    let runs = |pid: &i32| self::words(*pid).get(1).is_some_and(|word| word == "run");
+    let front = run.living().into_iter().find(runs).expect("a front");
+    // What was to end with the caller would have done so by now in every other test: an event shows that.
+    let witness = Run::new("persist-witness", Some("/bin/sh"), "exec sleep 1000");
+    until("the witness runs", || witness.living().len() == 4);
+    kill(witness.pid(), libc::SIGKILL);
+    until("the witness has ended", || witness.living().is_empty());
+    assert!(run.living().len() >= 6);
+    kill(front, libc::SIGKILL);
+    run.nothing_is_left();
+    let output = Command::new(env!("CARGO_BIN_EXE_owned"))
+        .args(["run", "--persist", "todo", "--", "true"])
+        .output();
+    assert_eq!(output.expect("owned").status.code(), Some(125));
+}
+
 #[test]
 fn another_process_is_the_owner() {
     let mut owner = Command::new("/bin/sleep")

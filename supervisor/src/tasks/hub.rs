@@ -15,7 +15,7 @@ use super::store::Store;
 use super::watching::Gate;
 use super::wire::Line;
 use crate::error::{Error, tried};
-use crate::sys::{self, Pid};
+use crate::sys;
 
 /// What is called with each notice.
 pub(super) type Callback = Box<dyn FnMut(Notice) + Send>;
@@ -24,8 +24,6 @@ pub(super) type Callback = Box<dyn FnMut(Notice) + Send>;
 pub(super) struct Held {
     pub(super) id: String,
     pub(super) line: Line,
-    /// The keeper, if it is this process's child and has to be reaped.
-    pub(super) keeper: Option<Pid>,
 }
 
 /// What is shared with the thread.
@@ -205,12 +203,7 @@ impl Listener {
         let id = held.id.clone();
         self.heed(at);
         if !here {
-            let held = self.held.swap_remove(at);
-            if let Some(keeper) = held.keeper {
-                // Its last descriptor is closed: it is about to end, or has.
-                let _ = sys::peek(keeper, true);
-                let _ = sys::reap(keeper);
-            }
+            self.held.swap_remove(at);
             // A keeper that was killed has not said it.
             self.ended(&id);
         }

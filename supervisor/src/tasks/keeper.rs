@@ -53,6 +53,15 @@ pub(crate) fn keep() -> u8 {
         return 2;
     };
     let starter = UnixStream::from(OwnedFd::from(starter));
+    // Nobody's child: who starts a task, and who owns it, has no keeper to reap.
+    match sys::fork() {
+        Ok(None) => {}
+        Ok(Some(_)) => return 0,
+        Err(_) => return 2,
+    }
+    if sys::new_session().is_err() {
+        return 2;
+    }
     sys::hold_keeper_signals();
     sys::take_neutral_name();
     sys::become_subreaper();

@@ -8,12 +8,50 @@
 //! is driven by a program. `owned start` takes the calling shell as owner; an agent that runs each of
 //! its commands in a shell of its own says once who it is (`OWNED_OWNER=PID:START`).
 //!
+//! ```no_run
+//! # use spawn_owned::{Command, Owner, tasks::{Start, Tasks}};
+//! # fn main() -> Result<(), spawn_owned::Error> {
+//! # spawn_owned::init();
+//! let tasks = Tasks::of(Owner::global()?).build()?;
+//! let server = tasks.start(Start::new(Command::new("model-server")))?;
+//! assert_eq!(server.lifetime(), "owned");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! ```sh
+//! owned start --name server -- model-server      # ends with this shell
+//! owned run -- model-server                      # the same, in the foreground
+//! ```
+//!
 //! ## Persistent
 //!
 //! The task lives on when whoever started it ends, and says why: `--persist REASON`, [`Start::persist`].
 //! A sweep of an owner passes it by; [`Store::stop`] ends it, and so does its time limit. Take it for a
 //! service that is set up by a program which then leaves. What its command leaves, like the daemon that
-//! it has become, is its purpose: it is listed as left, and stopped with the task.
+//! it has become, is its purpose: it is listed as left, and stopped with the task. `owned run --persist REASON`
+//! outlives its caller too, and ends with the process that `owned run` itself is.
+//!
+//! ```no_run
+//! # use spawn_owned::{Command, Owner, tasks::{Start, Tasks}};
+//! # fn main() -> Result<(), spawn_owned::Error> {
+//! # spawn_owned::init();
+//! # let tasks = Tasks::of(Owner::global()?).build()?;
+//! let start = Start::new(Command::new("dev-server"))
+//!     .name("dev-server")
+//!     .persist("the user keeps it open between sessions")?;
+//! assert_eq!(tasks.start(start)?.lifetime(), "persistent");
+//! // In a later process, by whoever wants it to end:
+//! let store = tasks.store();
+//! store.stop(&[store.find("dev-server")?.id], None);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! ```sh
+//! owned start --name dev-server --persist 'the user keeps it open between sessions' -- dev-server
+//! owned stop dev-server
+//! ```
 //!
 //! ## Adopted
 //!
@@ -22,6 +60,28 @@
 //! for long work of a program that is restarted: an upgrade, a crash. The keeper is the command's parent
 //! all along, so that the new owner learns the true status; if the keeper was killed too, nothing of the
 //! task lives, and its status is not known.
+//!
+//! ```no_run
+//! # use spawn_owned::{Command, Owner, tasks::{Start, Tasks}};
+//! # use std::time::Duration;
+//! # fn main() -> Result<(), spawn_owned::Error> {
+//! # spawn_owned::init();
+//! let tasks = Tasks::of(Owner::global()?)
+//!     // Takes over what the gateway before this one left, and lets what this one starts wait for the next.
+//!     .recover("gateway", Duration::from_secs(600))
+//!     .build()?;
+//! tasks.start(Start::new(Command::new("long-build")))?;
+//! while let Some(notice) = tasks.next_notice(Duration::from_secs(3600)) {
+//!     println!("{}: {} ({})", notice.task.id, notice.task.state, notice.task.lifetime());
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! ```sh
+//! owned start --recover gateway --patience 10m -- long-build
+//! owned adopt gateway        # said by the shell that is its owner from now on
+//! ```
 //!
 //! ## What is deliberately not owned
 //!

@@ -18,7 +18,6 @@ use crate::command::{Command, Prepared, c_text};
 use crate::cookie::{self, VARIABLE};
 use crate::error::{Error, tried};
 use crate::link::{NATIVE, own_file};
-use crate::process::Identity;
 use crate::sys::{self, Leads};
 use crate::{launch, reason};
 
@@ -79,6 +78,11 @@ impl Start {
     /// Whether it has a limit already.
     pub fn has_limit(&self) -> bool {
         self.record.limit.is_some()
+    }
+
+    /// Whether it outlives its owner.
+    pub(super) fn persists(&self) -> bool {
+        self.record.reason.is_some()
     }
 
     /// How long what is asked to end may take before it is killed: two seconds if nobody says otherwise.
@@ -179,7 +183,7 @@ pub(super) fn start(
 ) -> Result<(Record, Line), Error> {
     store.prune();
     // A task that must outlive drops the marks of the owners above, which would end it.
-    let outer = std::env::var_os(VARIABLE).filter(|_| start.record.reason.is_none());
+    let outer = std::env::var_os(VARIABLE).filter(|_| !start.persists());
     let outer = outer.map(|outer| outer.as_bytes().to_vec());
     let prepared = start.command.prepare((VARIABLE, outer))?;
     let mut record = start.record(owner, &prepared)?;
@@ -189,18 +193,19 @@ pub(super) fn start(
         source,
     };
     let (ours, theirs) = UnixStream::pair().map_err(failed)?;
-    let keeper = keeper(start, &prepared, &theirs)?;
+    let first = keeper(start, &prepared, &theirs)?;
     drop(theirs);
-    // From here on the record names its keeper, so that it is never said to be lost while that lives.
-    record.keeper = Some(Identity::of(keeper).map_or(
-        Who {
-            pid: keeper.get(),
-            start: 0,
-        },
-        Who::from,
-    ));
-    record.write(&folder).map_err(store.failed(&record.id))?;
     let mut line = Line::new(ours);
+    let named = line.hear(Some(Instant::now() + PATIENCE));
+    // What was started has gone on as the keeper, and has ended.
+    let _ = sys::peek(first, true);
+    let _ = sys::reap(first);
+    let killed = || io::Error::other("its keeper was killed");
+    let named = named.and_then(|named| named.ok_or_else(killed));
+    let keeper = Who::from_value(&named.map_err(failed)?["keeper"]);
+    // From here on the record names its keeper, so that it is never said to be lost while that lives.
+    record.keeper = Some(keeper.ok_or_else(killed).map_err(failed)?);
+    record.write(&folder).map_err(store.failed(&record.id))?;
     let order = json!({
         "folder": from_bytes(folder.as_os_str().as_bytes()),
         "path": from_bytes(prepared.path.as_bytes()),
@@ -210,21 +215,13 @@ pub(super) fn start(
     });
     line.say(&order).map_err(failed)?;
     let answer = line.hear(Some(Instant::now() + PATIENCE)).map_err(failed)?;
-    if answer
-        .as_ref()
-        .is_none_or(|answer| answer["event"] != "started")
-    {
-        // It ends now, and is this process's child.
-        let _ = sys::peek(keeper, true);
-        let _ = sys::reap(keeper);
-    }
     match answer {
         Some(answer) if answer["event"] == "started" => {
             let record = Record::read(&folder).map_err(store.failed(&record.id))?;
             Ok((record, line))
         }
         Some(answer) => Err(refused(&answer, &prepared)),
-        None => Err(failed(io::Error::other("its keeper was killed"))),
+        None => Err(failed(killed())),
     }
 }
 
@@ -258,7 +255,7 @@ fn arguments(prepared: &Prepared) -> Vec<Value> {
         .collect()
 }
 
-/// Starts the keeper, which waits for its order.
+/// Starts what becomes the keeper, which waits for its order.
 fn keeper(start: &Start, prepared: &Prepared, stream: &UnixStream) -> Result<sys::Pid, Error> {
     let own = own_file().map_err(tried("find this program's own file"))?;
     let program = start.program.as_ref().unwrap_or(&own);
@@ -276,7 +273,7 @@ fn keeper(start: &Start, prepared: &Prepared, stream: &UnixStream) -> Result<sys
         &program,
         &[NATIVE, "task"].map(|text| std::ffi::CString::new(text).unwrap_or_default()),
         &[(null, 0), (null, 1), (null, 2), (stream.as_raw_fd(), 3)],
-        Leads::Session,
+        Leads::Group,
         true,
     )
 }

@@ -7,6 +7,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use super::record::Record;
 use super::state::State;
@@ -20,6 +21,8 @@ const KEPT: usize = 512;
 const KEPT_FOR: f64 = 7.0 * 86_400.0;
 /// What a killed process left half made, or half removed, is removed after so many seconds.
 const HALF_FOR: f64 = 3600.0;
+/// How long the keeper of a task may take to end after the task has.
+const LAST_STEPS: Duration = Duration::from_secs(5);
 /// An id may be shortened to so many digits.
 const SHORTEST: usize = 4;
 
@@ -238,6 +241,14 @@ impl Store {
     ///
     /// [`Error::Task`] if it has not, [`Error::State`] if its folder cannot be removed.
     pub fn remove(&self, record: &Record) -> Result<(), Error> {
+        // One whose last word is written is about to end itself.
+        let end = Instant::now() + LAST_STEPS;
+        while record.state.is_final() && record.is_kept() && record.left.is_empty() {
+            if record.state == State::Lost || Instant::now() > end {
+                break;
+            }
+            let _ = sys::poll_one(None, Some(Duration::from_millis(2)));
+        }
         if !record.state.is_final() || record.state != State::Lost && record.is_kept() {
             let fault = "it has not ended: stop it first".to_owned();
             return Err(Error::Task {

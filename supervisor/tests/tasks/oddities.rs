@@ -160,6 +160,83 @@ fn a_folder_that_is_removed_comes_again() {
     assert_eq!(home.say(&["show", &id]).1, 125);
 }
 
+/// A user that no system gives anything to.
+const NOBODY: u32 = 65534;
+
+/// What cannot be ended is said, and stays listed until it is gone: here it belongs to another user.
+#[test]
+fn what_cannot_be_ended_stays_listed() {
+    // SAFETY: takes nothing and cannot fail.
+    if unsafe { libc::geteuid() } != 0 {
+        println!("not run: only root can have two users here");
+        return;
+    }
+    let home = Home::new("refused");
+    let ours = |path: &std::path::Path| {
+        std::os::unix::fs::chown(path, Some(NOBODY), Some(NOBODY)).expect("root");
+    };
+    ours(&home.folder);
+    // What this program runs, it runs as root, whoever starts it.
+    let root = home.folder.join("as-root");
+    std::fs::copy("/usr/bin/setpriv", &root).expect("setpriv of util-linux");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o4755);
+    std::fs::set_permissions(&root, mode).expect("ours");
+    let text = format!("{} --reuid 0 sleep 1000 & exec sleep 1000", root.display());
+    let as_nobody = |words: &[&str]| {
+        let mut command = home.command_of("setpriv");
+        let user = NOBODY.to_string();
+        command.args(["--reuid", &user, "--regid", &user, "--clear-groups"]);
+        command.arg(env!("CARGO_BIN_EXE_owned")).args(words);
+        let output = command.output().expect("setpriv");
+        let said = [output.stdout, output.stderr].concat();
+        (
+            String::from_utf8_lossy(&said).into_owned(),
+            output.status.code(),
+        )
+    };
+    let owner = home.owner.id().to_string();
+    let words = [
+        "start", "--name", "it", "--owner", &owner, "--grace", "100ms",
+    ];
+    let (said, status) = as_nobody(&[&words[..], &["--", "/bin/sh", "-c", &text]].concat());
+    assert_eq!(status, Some(0), "{said}");
+    let user = |pid: &i32| {
+        std::fs::metadata(format!("/proc/{pid}"))
+            .map(|data| std::os::unix::fs::MetadataExt::uid(&data))
+    };
+    let of_root = || {
+        home.living()
+            .into_iter()
+            .find(|pid| matches!(user(pid), Ok(0)) && crate::witness::runs(*pid, "sleep"))
+    };
+    until("root's process runs", || of_root().is_some());
+    let left = of_root().expect("it runs");
+    for _ in 0..2 {
+        let (said, status) = as_nobody(&["stop", "it"]);
+        assert_eq!(status, Some(1), "{said}");
+        assert!(
+            said.contains("lives on") && said.contains(&left.to_string()),
+            "{said}"
+        );
+        let (said, _) = as_nobody(&["show", "--json", "it"]);
+        let shown: serde_json::Value = serde_json::from_str(&said).expect("JSON");
+        assert_eq!(
+            (&shown["state"], &shown["left"]),
+            (&"cancelled".into(), &serde_json::json!([left])),
+            "{said}"
+        );
+        assert_eq!(
+            as_nobody(&["forget", "it"]).1,
+            Some(125),
+            "what lives is not forgotten"
+        );
+    }
+    kill(left, libc::SIGKILL);
+    home.nothing_is_left();
+    let (said, status) = as_nobody(&["stop", "it"]);
+    assert_eq!(status, Some(0), "{said}");
+}
+
 /// A disk that is full before the task has ended takes none of its output, and still how it ended.
 #[test]
 fn a_full_disk() {

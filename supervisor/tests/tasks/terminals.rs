@@ -62,3 +62,29 @@ fn a_terminal_is_lent_to_a_task() {
     terminal.until("st=0");
     home.nothing_is_left();
 }
+
+/// A task has no part in the terminal from which it was started: it can neither stop its starter nor be
+/// stopped there.
+#[test]
+fn a_task_leaves_the_terminal_alone() {
+    let home = Home::new("alone");
+    let mut terminal = Terminal::new();
+    terminal.write("stty -echo tostop; echo rea''dy\n");
+    terminal.until("ready");
+    let folder = home.folder.display();
+    let owned = env!("CARGO_BIN_EXE_owned");
+    let text = "echo x > /dev/tty; cat; stty sane < /dev/tty; echo done; sleep 1000";
+    terminal.write(&format!(
+        "export XDG_STATE_HOME={folder}; {owned} start --name it -- sh -c '{text}'; echo st=$?\n"
+    ));
+    terminal.until("st=0");
+    until("it has done all", || {
+        home.say(&["logs", "it"]).0.ends_with("done\n")
+    });
+    assert_eq!(home.state("it"), "running");
+    terminal.write("echo still''here $(jobs -s | wc -l)\n");
+    terminal.until("stillhere 0");
+    // And it ends with the shell of the terminal.
+    drop(terminal);
+    until("it has ended", || home.state("it") == "cancelled");
+}

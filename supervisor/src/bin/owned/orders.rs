@@ -91,6 +91,9 @@ pub(crate) enum Order {
         /// Ids, their first digits, or names.
         #[arg(required = true)]
         tasks: Vec<String>,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
     },
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use spawn_owned::foreground::{self, Caller};
+use spawn_owned::tasks::{Start, Who};
 use spawn_owned::{Command, Error};
 
 use crate::{environment, show, tasks, time};
@@ -22,6 +23,12 @@ pub(crate) struct Run {
     /// through the task's log.
     #[arg(long, value_name = "TIME", value_parser = time::length)]
     background_after: Option<Duration>,
+    /// Lets it outlive whoever starts it, for this reason. It still ends with this process.
+    #[arg(long, value_name = "REASON", conflicts_with = "owner")]
+    persist: Option<String>,
+    /// Tells of the task as JSON, on standard error.
+    #[arg(long, requires = "background_after")]
+    json: bool,
     /// The command and its arguments.
     #[arg(trailing_var_arg = true, required = true, value_name = "CMD")]
     command: Vec<OsString>,
@@ -29,32 +36,27 @@ pub(crate) struct Run {
 
 impl Run {
     pub(crate) fn run(self) -> Result<u8, Error> {
-        let caller = match caller(self.owner) {
-            Ok(caller) => caller,
-            Err(fault) => {
+        let mut words = self.command.into_iter();
+        let mut command = Command::new(words.next().unwrap_or_default());
+        command.args(words);
+        if let Some(after) = self.background_after {
+            let owner = self.owner.and_then(|owner| i32::try_from(owner).ok());
+            let start = Start::new(command).grace(self.grace);
+            return match self.persist {
+                Some(reason) => tasks::run(start.persist(reason)?, Who::own(), after, self.json),
+                None => tasks::run(start, tasks::owner(owner)?, after, self.json),
+            };
+        }
+        let caller = match (&self.persist, self.owner, environment::owner()) {
+            (Some(reason), ..) => Caller::Nobody(reason),
+            (None, Some(owner), _) => Caller::Process(owner),
+            (None, None, None) => Caller::Parent,
+            (None, None, Some(Ok((pid, start)))) => Caller::Started(pid, start),
+            (None, None, Some(Err(fault))) => {
                 show::complain(&fault);
                 return Ok(125);
             }
         };
-        let mut words = self.command.into_iter();
-        let mut command = Command::new(words.next().unwrap_or_default());
-        command.args(words);
-        match self.background_after {
-            Some(after) => {
-                let owner = self.owner.and_then(|owner| i32::try_from(owner).ok());
-                tasks::run(command, owner, self.grace, after)
-            }
-            None => foreground::run(&command, caller, self.grace),
-        }
+        foreground::run(&command, caller, self.grace)
     }
-}
-
-/// Whose end ends the command.
-fn caller(owner: Option<u32>) -> Result<Caller, String> {
-    if let Some(owner) = owner {
-        return Ok(Caller::Process(owner));
-    }
-    environment::owner().map_or(Ok(Caller::Parent), |named| {
-        named.map(|(pid, start)| Caller::Started(pid, start))
-    })
 }

@@ -46,6 +46,11 @@ pub(crate) fn complain(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "owned: {text}");
 }
 
+/// Says something of a task to programs that read standard error.
+pub(crate) fn complain_as_json(record: &Record) {
+    let _ = writeln!(std::io::stderr().lock(), "{}", record.value());
+}
+
 /// Something was done that has no other result.
 pub(crate) fn done(json: bool, id: &str) {
     if json {

@@ -26,11 +26,17 @@ pub(crate) fn obey(order: Order) -> Result<u8, Error> {
             Ok(0)
         }
         Order::Show {
-            task, screen: true, ..
+            task,
+            screen: true,
+            json,
         } => {
             let record = store.find(&task)?;
-            let tail = store.tail_log(&record.id, 1 << 20)?;
-            show::print(&show::screen(&tail.bytes));
+            let screen = show::screen(&store.tail_log(&record.id, 1 << 20)?.bytes);
+            if json {
+                show::print(&format!("{}\n", json!({"id": record.id, "screen": screen})));
+            } else {
+                show::print(&screen);
+            }
             Ok(0)
         }
         Order::Show { task, json, .. } => {
@@ -68,36 +74,34 @@ pub(crate) fn obey(order: Order) -> Result<u8, Error> {
         }
         Order::Attach { task } => attach::attach(&store, &store.find(&task)?),
         Order::Adopt { name, owner, json } => adopt(&store, &name, owner, json),
-        Order::Forget { tasks } => {
+        Order::Forget { tasks, json } => {
             for id in found(&store, &tasks)? {
                 store.remove(&store.find(&id)?)?;
+                show::done(json, &id);
             }
             Ok(0)
         }
     }
 }
 
-/// The owner that is meant, and whether somebody said so.
-fn owner(owner: Option<i32>) -> Result<(Who, bool), Error> {
+/// The owner that is meant.
+pub(crate) fn owner(owner: Option<i32>) -> Result<Who, Error> {
     let gone = |text: String| Error::Task {
         task: "owner".to_owned(),
         fault: text,
     };
     if let Some(pid) = owner {
         let who = Who::now(pid).filter(|_| pid > 1);
-        return who
-            .map(|who| (who, true))
-            .ok_or_else(|| gone(format!("there is no process {pid}")));
+        return who.ok_or_else(|| gone(format!("there is no process {pid}")));
     }
     if let Some(named) = environment::owner() {
         let (pid, start) = named.map_err(gone)?;
         let pid = i32::try_from(pid).unwrap_or(0);
         let who = Some(Who { pid, start }).filter(|who| who.lives());
         let fault = || gone(format!("OWNED_OWNER is `{pid}:{start}`: it has ended"));
-        return who.map(|who| (who, true)).ok_or_else(fault);
+        return who.ok_or_else(fault);
     }
-    let caller = Who::caller().map(|who| (who, false));
-    caller.ok_or_else(|| gone("whoever called has ended".to_owned()))
+    Who::caller().ok_or_else(|| gone("whoever called has ended".to_owned()))
 }
 
 /// Their ids, each once.
@@ -113,8 +117,7 @@ fn found(store: &Store, tasks: &[String]) -> Result<Vec<String>, Error> {
 }
 
 fn all_of(store: &Store, pid: Option<i32>) -> Result<Vec<String>, Error> {
-    let (who, _) = owner(pid)?;
-    store.of_owner(who)
+    store.of_owner(owner(pid)?)
 }
 
 fn stop(store: &Store, ids: &[String], grace: Option<Duration>, json: bool) -> u8 {
@@ -135,7 +138,7 @@ fn stop(store: &Store, ids: &[String], grace: Option<Duration>, json: bool) -> u
 }
 
 fn adopt(store: &Store, name: &str, pid: Option<i32>, json: bool) -> Result<u8, Error> {
-    let (who, _) = owner(pid)?;
+    let who = owner(pid)?;
     let mut status = 0;
     let all = store.list()?.into_iter();
     for record in all.filter(|record| record.recover.as_deref() == Some(name)) {
@@ -213,7 +216,7 @@ impl Starting {
             start = start.persist(reason)?;
             Who::own()
         } else {
-            owner(self.owner)?.0
+            owner(self.owner)?
         };
         let record = store.start(&start, who)?;
         if persistent {
@@ -338,18 +341,12 @@ impl Waiting {
 }
 
 /// Runs a command in the foreground, and lets it go on as a task after `after`.
-pub(crate) fn run(
-    command: Command,
-    who: Option<i32>,
-    grace: Duration,
-    after: Duration,
-) -> Result<u8, Error> {
+pub(crate) fn run(mut start: Start, who: Who, after: Duration, json: bool) -> Result<u8, Error> {
     let store = Store::open()?;
-    let mut start = Start::new(command).grace(grace);
     if let Some(limit) = environment::limit()? {
         start = start.limit(limit);
     }
-    let tied = store.start_tied(&start, owner(who)?.0)?;
+    let tied = store.start_tied(&start, who)?;
     let id = tied.record.id.clone();
     let mut follow = store.follow(&id, 0);
     let end = std::time::Instant::now() + after.min(time::LONGEST);
@@ -357,6 +354,10 @@ pub(crate) fn run(
         let left = end.saturating_duration_since(std::time::Instant::now());
         if left.is_zero() && !store.find(&id)?.state.is_final() {
             tied.release()?;
+            if json {
+                show::complain_as_json(&store.find(&id)?);
+                return Ok(STILL_RUNS);
+            }
             let length = time::seconds(after.as_secs_f64());
             show::complain(&format!("it runs on after {length}, as task {id}"));
             return Ok(STILL_RUNS);

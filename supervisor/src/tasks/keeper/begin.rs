@@ -73,6 +73,7 @@ impl Task {
 /// starter was told.
 pub(super) fn begin(starter: UnixStream) -> Option<Keeper> {
     let mut line = Line::new(starter);
+    line.say(&json!({"keeper": Who::own().value()})).ok()?;
     let order = line.hear(Some(Instant::now() + PATIENCE)).ok()??;
     let task = Task::from_value(&order)?;
     if task.lifeline {
