@@ -8,6 +8,7 @@ mod lifecycle;
 mod notices;
 mod oddities;
 mod output;
+mod owners;
 mod soak;
 mod terminals;
 

@@ -162,27 +162,37 @@ const F_SETSIG: libc::c_int = 10;
 /// [madvise(2)](https://man7.org/linux/man-pages/man2/madvise.2.html)
 pub(crate) fn let_go_of_code() {
     #[cfg(target_os = "linux")]
-    for line in std::fs::read_to_string("/proc/self/maps")
-        .unwrap_or_default()
-        .lines()
     {
-        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
-        let [range, "r-xp", _, _, inode, ..] = fields.as_slice() else {
-            continue;
-        };
-        let address = |text: &str| usize::from_str_radix(text, 16).ok();
-        let range = range.split_once('-');
-        let range = range.and_then(|(begin, end)| address(begin).zip(address(end)));
-        let Some((begin, end)) = range.filter(|_| *inode != "0") else {
-            continue;
-        };
-        // SAFETY: a part of a file that can be run and not written to, as the system has just told: nothing
-        // in it is this process's own, so that what is read there later is the same.
-        unsafe {
-            let place = std::ptr::with_exposed_provenance_mut(begin);
-            libc::madvise(place, end - begin, libc::MADV_DONTNEED);
+        let text = std::fs::read_to_string("/proc/self/smaps").unwrap_or_default();
+        let mut code = None;
+        for line in text.lines() {
+            let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+            match fields.as_slice() {
+                [range, permissions, _, _, inode, ..] if range.contains('-') => {
+                    code = Some(*range).filter(|_| *permissions == "r-xp" && *inode != "0");
+                }
+                ["Anonymous:", "0", _] => {
+                    if let Some(range) = code.and_then(addresses) {
+                        // SAFETY: a part of a file that can be run and not written to, and of which nothing
+                        // was changed, as the system has just told: what is read there later is the same.
+                        unsafe {
+                            let place = std::ptr::with_exposed_provenance_mut(range.start);
+                            libc::madvise(place, range.len(), libc::MADV_DONTNEED);
+                        }
+                    }
+                }
+                _ => {}
+            }
         }
     }
+}
+
+/// `55d0c000-55d0e000`.
+#[cfg(target_os = "linux")]
+fn addresses(text: &str) -> Option<std::ops::Range<usize>> {
+    let address = |text| usize::from_str_radix(text, 16).ok();
+    let (begin, end) = text.split_once('-')?;
+    Some(address(begin)?..address(end)?)
 }
 
 /// Takes other words than those that this process was started with, which a kill by what it runs may be
