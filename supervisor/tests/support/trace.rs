@@ -33,8 +33,14 @@ struct Info {
     arguments: [u64; 6],
 }
 
+/// How C libraries write a request: glibc and musl differ.
+#[cfg(target_env = "musl")]
+type Request = libc::c_int;
+#[cfg(not(target_env = "musl"))]
+type Request = libc::c_uint;
+
 /// How a traced process goes on.
-const TO_THE_NEXT_CALL: libc::c_uint = libc::PTRACE_SYSCALL;
+const TO_THE_NEXT_CALL: Request = libc::PTRACE_SYSCALL;
 
 impl Traced {
     /// Takes hold of a running process, and of what it starts if `children` says so. None where that is
@@ -189,10 +195,10 @@ impl Traced {
     }
 }
 
-const GET_SYSCALL_INFO: libc::c_uint = 0x420e;
+const GET_SYSCALL_INFO: Request = 0x420e;
 
 /// A request to the kernel about a traced process.
-fn request(what: libc::c_uint, pid: i32, address: usize, data: usize) -> io::Result<()> {
+fn request(what: Request, pid: i32, address: usize, data: usize) -> io::Result<()> {
     // SAFETY: `data` is a number, or the address of a place that is large enough for the answer and
     // lives until this returns.
     let result = unsafe {
