@@ -285,9 +285,6 @@ impl Keeper {
     fn finish(mut self) {
         self.record.left.clear();
         self.write();
-        if self.listing.look.is_some() {
-            self.see_to_listing();
-        }
         Record::give_back(&self.folder);
         self.listener = None;
         let _ = std::fs::remove_file(self.folder.join(super::wire::SOCKET));

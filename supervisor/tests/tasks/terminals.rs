@@ -2,7 +2,7 @@
 
 use super::Home;
 use crate::terminal::Terminal;
-use crate::witness::until;
+use crate::witness::{lives, until};
 
 #[test]
 fn a_task_at_a_terminal() {
@@ -85,6 +85,8 @@ fn a_task_leaves_the_terminal_alone() {
     terminal.write("echo still''here $(jobs -s | wc -l)\n");
     terminal.until("stillhere 0");
     // And it ends with the shell of the terminal.
+    let keeper = home.pid("it", "keeper");
     drop(terminal);
-    until("it has ended", || home.state("it") == "cancelled");
+    until("its keeper has ended", || !lives(keeper));
+    assert_eq!(home.state("it"), "cancelled");
 }

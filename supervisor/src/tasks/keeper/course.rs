@@ -45,6 +45,10 @@ impl Keeper {
     /// The command has ended: that, and nothing else, is the end of the task.
     pub(super) fn main_ended(&mut self, how: ExitStatus) {
         self.read_output(LAST_OUTPUT);
+        if self.listing.look.is_some() {
+            // What was removed while it ran gets the record of its end.
+            self.see_to_listing();
+        }
         self.record.ended = Some(now());
         self.record.status = how.code().and_then(|code| u8::try_from(code).ok());
         self.record.signal = how.signal();

@@ -52,6 +52,10 @@ impl Keeper {
     /// Sees that the task is listed, and lists it again if it is not.
     pub(super) fn see_to_listing(&mut self) {
         self.listing.look = None;
+        if self.record.state.is_final() && self.record.left.is_empty() {
+            // Nothing of it runs: whoever removes it then wants it gone.
+            return;
+        }
         let there = |name: &str| self.folder.join(name).exists();
         if there(crate::tasks::record::FILE) && there(wire::SOCKET) {
             return;
