@@ -340,11 +340,16 @@ impl Cli {
         self.paths.clone()
     }
 
+    /// The number of threads; as many as the machine has, if none.
+    pub(crate) fn jobs(&self) -> Option<NonZeroUsize> {
+        self.jobs.and_then(NonZeroUsize::new)
+    }
+
     /// What the run depends on, on the day `today` unless another one was given.
     pub(crate) fn options(&self, today: Date) -> run::Options {
         run::Options {
             today: self.today.unwrap_or(today),
-            jobs: self.jobs.and_then(NonZeroUsize::new),
+            jobs: self.jobs(),
             prefilter: !self.no_prefilter,
         }
     }

@@ -113,6 +113,7 @@ fn command(cli: &Cli) -> Result<u8, String> {
         force_exclude: cli.force_exclude,
         no_ignore: cli.no_ignore,
         languages: cli.languages(),
+        jobs: cli.jobs(),
     };
     judge(cli, &walk)
 }

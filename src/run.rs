@@ -1,7 +1,10 @@
 //! The run: files through the linter on several threads, one report out of it.
 
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
@@ -16,6 +19,9 @@ use crate::walk::{Content, Input, reason};
 
 /// Parsers recurse over deep input; the memory is only taken where it is touched.
 const STACK: usize = 256 << 20;
+
+/// How much memory a thread keeps for the next file, in bytes.
+const MAX_KEPT: usize = 1 << 20;
 
 /// What a run depends on besides its files.
 #[derive(Clone, Debug)]
@@ -47,8 +53,9 @@ pub fn run(inputs: &[Input], problems: Vec<Problem>, options: &Options) -> Outco
     let next = AtomicUsize::new(0);
     let work = || {
         let mut judged = Vec::new();
+        let mut buffer = Vec::new();
         while let Some(input) = inputs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            judged.push(judge(input, &filter, options));
+            judged.push(judge(input, &filter, options, &mut buffer));
         }
         judged
     };
@@ -137,16 +144,13 @@ impl Judged {
     }
 }
 
-fn judge(input: &Input, filter: &Filter, options: &Options) -> Judged {
-    let read;
+/// Judges one file; what is on disk is read into `buffer`, so that most files cost no new memory.
+fn judge(input: &Input, filter: &Filter, options: &Options, buffer: &mut Vec<u8>) -> Judged {
     let bytes = match &input.content {
         Content::Bytes(bytes) => bytes.as_slice(),
         Content::Text(text) => text.as_bytes(),
-        Content::Disk => match std::fs::read(&input.path) {
-            Ok(bytes) => {
-                read = bytes;
-                &read
-            }
+        Content::Disk => match read(&input.path, buffer) {
+            Ok(()) => buffer.as_slice(),
             Err(error) => {
                 let problem =
                     unreadable(&input.shown, format!("cannot be read: {}", reason(&error)));
@@ -184,6 +188,15 @@ fn judge(input: &Input, filter: &Filter, options: &Options) -> Judged {
             }
         }
     }
+}
+
+/// Reads a file into `buffer`, in place of what is there.
+fn read(path: &Path, buffer: &mut Vec<u8>) -> io::Result<()> {
+    buffer.clear();
+    // A large file must not stay in memory for the sake of the small ones after it.
+    buffer.shrink_to(MAX_KEPT);
+    File::open(path)?.read_to_end(buffer)?;
+    Ok(())
 }
 
 fn read_and_check(input: &Input, bytes: &[u8], options: &Options) -> FileReport {

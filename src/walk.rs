@@ -11,6 +11,7 @@ pub use place::{Place, path_of};
 
 use std::collections::BTreeMap;
 use std::io;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -36,6 +37,8 @@ pub struct Walk {
     pub no_ignore: bool,
     /// Languages to read.
     pub languages: Vec<Language>,
+    /// Number of threads; as many as the machine has, if none is given.
+    pub jobs: Option<NonZeroUsize>,
 }
 
 /// A file to judge.
@@ -75,6 +78,9 @@ pub struct Found {
     pub notes: Vec<String>,
     /// Whether a path that the caller named does not exist.
     pub missing: bool,
+    /// The folder of the last file below one that was named, and where it lies: the next file is
+    /// mostly beside it.
+    folder: Option<(PathBuf, PathBuf)>,
 }
 
 impl Found {
@@ -83,6 +89,37 @@ impl Found {
         let mut files: Vec<Input> = std::mem::take(&mut self.files).into_values().collect();
         files.sort_by(|a, b| a.shown.cmp(&b.shown).then_with(|| a.path.cmp(&b.path)));
         files
+    }
+
+    /// Adds what another one found, where it is new.
+    fn join(&mut self, other: Self) {
+        for (key, input) in other.files {
+            self.files.entry(key).or_insert(input);
+        }
+        self.problems.extend(other.problems);
+        self.notes.extend(other.notes);
+        self.missing |= other.missing;
+    }
+
+    /// The resolved path of a file that is no link itself.
+    fn resolve(&mut self, path: &Path) -> PathBuf {
+        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+            return resolved(path);
+        };
+        match &self.folder {
+            Some((known, lies)) if known == folder => lies.join(name),
+            _ => {
+                // The folder of a name alone is the working one.
+                let lies = resolved(if folder == Path::new("") {
+                    Path::new(".")
+                } else {
+                    folder
+                });
+                let path = lies.join(name);
+                self.folder = Some((folder.to_owned(), lies));
+                path
+            }
+        }
     }
 
     fn unreadable(&mut self, shown: String, error: &io::Error) {
@@ -138,7 +175,10 @@ impl Walk {
             folder::walk(self, path, found);
         } else if meta.is_file() {
             match language::of_file(path) {
-                Ok(Some(language)) => self.take(path, language, meta.len(), found),
+                Ok(Some(language)) => {
+                    let key = resolved(path);
+                    self.take((path, key), language, meta.len(), found);
+                }
                 Ok(None) => found.notes.push(format!(
                     "{shown} is neither Python nor Rust by its name or first line: not read"
                 )),
@@ -159,7 +199,14 @@ impl Walk {
         !self.leaves_out(path, false) && folder::comes_to(self, &self.place.cwd, path)
     }
 
-    fn take(&self, path: &Path, language: Language, size: u64, found: &mut Found) {
+    /// Takes a file, and its resolved path.
+    fn take(
+        &self,
+        (path, key): (&Path, PathBuf),
+        language: Language,
+        size: u64,
+        found: &mut Found,
+    ) {
         if !self.languages.contains(&language) {
             return;
         }
@@ -173,7 +220,6 @@ impl Walk {
                 ),
             );
         }
-        let key = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let input = Input {
             path: path.to_owned(),
             shown,
@@ -183,6 +229,11 @@ impl Walk {
         };
         found.files.entry(key).or_insert(input);
     }
+}
+
+/// The path without links in it, or as it is where it cannot be followed.
+fn resolved(path: &Path) -> PathBuf {
+    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
 fn is_missing(error: &io::Error) -> bool {

@@ -118,6 +118,7 @@ impl World {
             force_exclude: true,
             no_ignore: false,
             languages: vec![Language::Python, Language::Rust],
+            jobs: None,
             place,
         };
         let rules = walk.configs.of(&path_in);

@@ -3,7 +3,11 @@
 use std::ffi::OsStr;
 use std::fs::FileType;
 use std::io::{self, Read};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use ignore::{WalkBuilder, WalkState};
 
 use super::{Found, Walk, language};
 
@@ -19,12 +23,38 @@ pub(super) fn walk(walk: &Walk, named: &Path, found: &mut Found) {
     }
 }
 
+/// Folders are read on several threads, each of which gathers for itself: what is found is sorted in
+/// the end.
 fn wanted(walk: &Walk, named: &Path, found: &mut Found) {
-    for entry in entries(walk, named, None) {
-        match entry {
-            Ok(entry) => met(walk, entry.path(), entry.file_type(), found),
-            Err(error) => failed(walk, named, &error, found),
-        }
+    let all = Mutex::new(Found::default());
+    let threads = walk.jobs.map_or(0, NonZeroUsize::get);
+    let walker = entries(walk, named, None).threads(threads).build_parallel();
+    walker.run(|| {
+        let mut own = Share {
+            all: &all,
+            found: Found::default(),
+        };
+        Box::new(move |entry| {
+            match entry {
+                Ok(entry) => met(walk, entry.path(), entry.file_type(), &mut own.found),
+                Err(error) => failed(walk, named, &error, &mut own.found),
+            }
+            WalkState::Continue
+        })
+    });
+    found.join(all.into_inner().unwrap_or_else(PoisonError::into_inner));
+}
+
+/// What one thread finds; it joins the others at the thread's end.
+struct Share<'a> {
+    all: &'a Mutex<Found>,
+    found: Found,
+}
+
+impl Drop for Share<'_> {
+    fn drop(&mut self) {
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        all.join(std::mem::take(&mut self.found));
     }
 }
 
@@ -35,15 +65,16 @@ pub(super) fn comes_to(walk: &Walk, named: &Path, path: &Path) -> bool {
     let Some(last) = path.ancestors().find(exists) else {
         return false;
     };
-    let mut entries = entries(walk, named, Some(last.to_owned())).flatten();
+    let entries = entries(walk, named, Some(last.to_owned()));
+    let mut entries = entries.build().flatten();
     entries.any(|entry| entry.path() == last)
 }
 
 /// Everything below `named` that is not left out; with `only`, the way to that path alone. Ignore
 /// files are honoured as git does, from the repository's root whatever `named` is. What one machine
 /// alone knows (the global ignore file) is not: the same tree is judged alike everywhere.
-fn entries(walk: &Walk, named: &Path, only: Option<PathBuf>) -> ignore::Walk {
-    let mut builder = ignore::WalkBuilder::new(named);
+fn entries(walk: &Walk, named: &Path, only: Option<PathBuf>) -> WalkBuilder {
+    let mut builder = WalkBuilder::new(named);
     builder.hidden(false).git_global(false);
     let (place, excludes, top) = (walk.place.clone(), walk.excludes.clone(), named.to_owned());
     let configs = std::sync::Arc::clone(&walk.configs);
@@ -59,7 +90,7 @@ fn entries(walk: &Walk, named: &Path, only: Option<PathBuf>) -> ignore::Walk {
                     || configs.meets(entry.path(), folder)
                     || folder && (is_git(entry.file_name()) || is_made(entry.path())))
     });
-    builder.build()
+    builder
 }
 
 fn all(walk: &Walk, named: &Path, found: &mut Found) {
@@ -105,7 +136,10 @@ fn met(walk: &Walk, path: &Path, kind: Option<FileType>, found: &mut Found) {
         Err(error) => return found.unreadable(walk.place.shown(path), &error),
     };
     match std::fs::symlink_metadata(path) {
-        Ok(meta) => walk.take(path, language, meta.len(), found),
+        Ok(meta) => {
+            let key = found.resolve(path);
+            walk.take((path, key), language, meta.len(), found);
+        }
         Err(error) => found.unreadable(walk.place.shown(path), &error),
     }
 }
