@@ -39,6 +39,7 @@ fn walk(cwd: &Path) -> Walk {
         force_exclude: false,
         no_ignore: false,
         languages: vec![Language::Python, Language::Rust],
+        jobs: None,
     }
 }
 

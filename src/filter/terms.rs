@@ -164,6 +164,8 @@ impl Said {
 /// A group without its first word.
 #[derive(Clone, Debug)]
 struct Rest {
+    /// Its number among all.
+    number: usize,
     /// Of each of these one must be there.
     words: Vec<Vec<Word>>,
     says: Says,
@@ -194,11 +196,18 @@ const SHORT: usize = 4;
 
 /// Groups of words.
 #[derive(Debug)]
-pub(super) struct Terms(Vec<Part>);
+pub(super) struct Terms {
+    parts: Vec<Part>,
+    /// How many groups there are.
+    groups: usize,
+}
 
 /// Groups that are being gathered.
 #[derive(Debug, Default)]
-pub(super) struct Gathered(BTreeMap<Word, Vec<Rest>>);
+pub(super) struct Gathered {
+    words: BTreeMap<Word, Vec<Rest>>,
+    groups: usize,
+}
 
 impl Gathered {
     /// Adds a group in the rules' own notation; false if it is empty, so that every file has it.
@@ -213,14 +222,16 @@ impl Gathered {
             return false;
         };
         let rest = Rest {
+            number: self.groups,
             words: words.collect(),
             says,
         };
+        self.groups += 1;
         for word in first {
             if word.letters.is_empty() {
                 return false;
             }
-            self.0.entry(word).or_default().push(rest.clone());
+            self.words.entry(word).or_default().push(rest.clone());
         }
         true
     }
@@ -232,21 +243,31 @@ impl Gathered {
             border: Border::Any,
             near: String::new(),
         };
-        let words = Vec::new();
-        self.0.entry(word).or_default().push(Rest { words, says });
+        let rest = Rest {
+            number: self.groups,
+            words: Vec::new(),
+            says,
+        };
+        self.groups += 1;
+        self.words.entry(word).or_default().push(rest);
     }
 
     /// All of it, ready; none if that cannot be made.
     pub(super) fn done(self) -> Option<Terms> {
-        let mut letters: Vec<&str> = self.0.keys().map(|word| word.letters.as_str()).collect();
+        let mut letters: Vec<&str> = self
+            .words
+            .keys()
+            .map(|word| word.letters.as_str())
+            .collect();
         letters.dedup();
         letters.sort_by_key(|letters| letters.len() < SHORT);
         let parts = letters.chunk_by(|a, b| (a.len() < SHORT) == (b.len() < SHORT));
         let parts = parts.flat_map(|own| own.chunks(PER_PART));
-        parts
-            .map(|own| self.part(own))
-            .collect::<Option<_>>()
-            .map(Terms)
+        let parts = parts.map(|own| self.part(own)).collect::<Option<_>>()?;
+        Some(Terms {
+            parts,
+            groups: self.groups,
+        })
     }
 
     fn part(&self, letters: &[&str]) -> Option<Part> {
@@ -266,7 +287,7 @@ impl Gathered {
             }
         };
         let starting = |found: &&str| {
-            let words = self.0.iter();
+            let words = self.words.iter();
             let words = words.filter(|(word, _)| found.starts_with(&word.letters));
             words
                 .map(|(word, rest)| (word.clone(), rest.clone()))
@@ -284,7 +305,9 @@ impl Terms {
             hides: is_cut(bytes),
             ..Said::default()
         };
-        for part in &self.0 {
+        // What else a group needs is looked for once, however often its first word is there.
+        let mut tried = vec![false; self.groups];
+        for part in &self.parts {
             let mut from = 0;
             while let Some((word, at)) = part.search.next(bytes, from) {
                 // Words overlap: the longest was found, and those that begin it are there as well.
@@ -294,7 +317,10 @@ impl Terms {
                 for (_, groups) in words.filter(|(word, _)| word.is_at(bytes, at)) {
                     for rest in groups {
                         let has = |one: &Vec<Word>| one.iter().any(|word| word.is_in(bytes));
-                        if !says(said, rest.says) && rest.words.iter().all(has) {
+                        let new = tried
+                            .get_mut(rest.number)
+                            .is_some_and(|tried| !std::mem::replace(tried, true));
+                        if new && rest.words.iter().all(has) {
                             said.note(rest.says);
                         }
                     }
@@ -332,17 +358,4 @@ fn is_cut(bytes: &[u8]) -> bool {
                 .copied()
                 .is_some_and(is_part)
     })
-}
-
-/// Whether it is known already.
-fn says(said: Said, says: Says) -> bool {
-    match says {
-        Says::Match => said.matches,
-        Says::Wide(positions) => said.wide.is_some_and(|own| own <= positions),
-        Says::Spawns => said.spawns,
-        Says::Shell => said.shell,
-        Says::Names => said.names,
-        Says::Speaks => said.speaks,
-        Says::Hides => said.hides,
-    }
 }

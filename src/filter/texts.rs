@@ -1,5 +1,7 @@
 //! A file without a parser: its code, and the string literals that could be a text or an argv.
 
+use std::collections::BTreeSet;
+
 use crate::facts::{python, rust};
 
 /// A literal, or several side by side.
@@ -88,26 +90,33 @@ impl Read {
     /// Whether a call has so many positions, or may have them: of a function that matters, or of one
     /// that has got another name here.
     pub(super) fn is_wide(&self, positions: usize) -> bool {
-        let matters = |name: &str| {
-            if name.is_empty() {
-                return self.code.contains("getattr");
-            }
-            WITH_POSITIONS.contains(&name)
-                || WITH_POSITIONS.iter().any(|own| self.renames(own, name))
-        };
-        self.calls.iter().any(|(name, own, spreads)| {
-            let all = own + if *spreads { self.longest } else { 0 };
-            all >= positions && matters(name)
-        })
+        let many = self
+            .calls
+            .iter()
+            .filter(|(_, own, spreads)| own + if *spreads { self.longest } else { 0 } >= positions);
+        let names: BTreeSet<&str> = many.map(|(name, ..)| name.as_str()).collect();
+        names.iter().any(|name| WITH_POSITIONS.contains(name))
+            || names.contains("") && self.code.contains("getattr")
+            || !names.is_empty() && !names.is_disjoint(&self.other_names())
     }
 
-    /// Whether `own` gets the other name: `import own as name`, `name = module.own`.
-    fn renames(&self, own: &str, name: &str) -> bool {
-        let assigns = |line: &str| {
+    /// The names that those functions get: `import call as name`, `name = subprocess.call`.
+    fn other_names(&self) -> BTreeSet<&str> {
+        let part = |ch: char| ch.is_alphanumeric() || ch == '_';
+        let names = self.code.lines().flat_map(move |line| {
+            let words: Vec<&str> = line.split(move |ch| !part(ch)).collect();
+            let imports = words.windows(3).filter_map(|words| match words {
+                [own, "as", name] if WITH_POSITIONS.contains(own) => Some(*name),
+                _ => None,
+            });
             let (target, value) = line.split_once('=').unwrap_or_default();
-            target.contains(name) && value.trim_end().ends_with(own)
-        };
-        self.code.contains(&format!("{own} as {name}")) || self.code.lines().any(assigns)
+            let last = value.trim_end().rsplit(|ch| !part(ch)).next();
+            let assigned = last.filter(|last| WITH_POSITIONS.contains(last));
+            let target = target.trim_end().rsplit(move |ch| !part(ch)).next();
+            let all: Vec<&str> = imports.chain(assigned.and(target)).collect();
+            all
+        });
+        names.collect()
     }
 
     /// Code and all literals, in quotes, so that a word in one has the borders that it has in the file.

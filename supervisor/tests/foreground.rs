@@ -106,6 +106,7 @@ fn keeper(front: i32) -> i32 {
 }
 
 /// A tree with a member, a session, a daemon and one that does not want to end.
+// detached-spawn: what `owned run` must end
 const TREE: &str =
     "sleep 1000 & setsid sleep 1000 & (setsid -f sh -c 'trap \"\" TERM HUP; sleep 1000'); wait";
 

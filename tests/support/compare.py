@@ -133,4 +133,5 @@ def main():
         print(f"| {name} | {found} | {alarms} |", flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -312,7 +312,7 @@ fn program_texts() {
 
 #[test]
 fn words_know_where_they_are_written() {
-    let text = "bash -c \"nohup 'x y' z &\"";
+    let text = "bash -c \"nohup 'x y' z &\""; // detached-spawn: it is only read
     let found = run(text, "sh");
     let nohup = found
         .iter()

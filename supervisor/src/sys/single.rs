@@ -17,7 +17,6 @@ use super::signal::set_of;
 /// with [`leave`] or becomes another program. Only for a process with one thread.
 /// [fork(2)](https://man7.org/linux/man-pages/man2/fork.2.html)
 pub(crate) fn fork() -> io::Result<Option<Pid>> {
-    // detached-spawn: the keeper of `owned run`, and its command, which it ends with everything below
     // SAFETY: the caller's promise: there is one thread, so that the child may do anything.
     match unsafe { libc::fork() } {
         0 => Ok(None),

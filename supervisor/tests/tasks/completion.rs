@@ -35,6 +35,7 @@ fn whoever_holds_the_output_delays_nothing() {
 fn a_persistent_daemon_stays_until_it_is_stopped() {
     let mut home = Home::new("daemon");
     let reason = ["--persist", "a daemon that the test stops"];
+    // detached-spawn: the test ends it itself
     let id = home.start_with(&reason, "setsid -f sleep 1000; exit 0");
     assert_eq!(home.say(&["wait", &id]).1, 0);
     home.kill_owner();

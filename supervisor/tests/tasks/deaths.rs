@@ -4,6 +4,7 @@ use super::{Home, count, group, sleeper, supervisor};
 use crate::witness::{kill, lives, state, until};
 
 /// A tree with a member, a session, a daemon and one that does not want to end.
+// detached-spawn: what a task must end
 const TREE: &str = "sleep 1000 & setsid sleep 1000 & (setsid -f sh -c 'trap \"\" TERM HUP; sleep 1000; sleep 1000'); wait; sleep 1000";
 
 #[test]

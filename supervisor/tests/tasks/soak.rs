@@ -38,6 +38,7 @@ fn nothing_is_lost_and_nothing_left() {
 /// One task, whose end depends on its number.
 fn one(home: &Home, tasks: &spawn_owned::tasks::Tasks, round: u32) {
     let start = |text: &str| tasks.start(Start::new(home.shell(text))).expect("a task");
+    // detached-spawn: what a task must end
     let long = "setsid sleep 1000 & exec sleep 1000";
     match round % 4 {
         0 | 1 => {
