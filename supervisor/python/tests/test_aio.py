@@ -9,6 +9,7 @@ from spawn_owned import DEVNULL, PIPE, Owner, spawn_owned_async
 from .witness import TestCase, lives, until
 
 #: A child and what has left its group.
+# detached-spawn: what the owner must end
 TREE = ["sh", "-c", "setsid sleep 1000 & exec sleep 1000"]
 
 

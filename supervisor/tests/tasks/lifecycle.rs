@@ -134,6 +134,7 @@ fn stubborn_trees_end_and_it_is_proved() {
     let home = Home::new("stubborn");
     for text in [
         // Deaf to being asked, with children of its kind, one of them elsewhere.
+        // detached-spawn: what a task must end
         "trap '' TERM HUP; sleep 1000 & setsid sleep 1000 & while :; do sleep 1000; done",
         // Stopped.
         "sleep 1000 & kill -STOP $!; kill -STOP $$",
