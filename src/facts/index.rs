@@ -1,5 +1,7 @@
 //! Which calls and settings stand where, so that a rule asks about neighbours without reading all.
 
+use std::collections::HashMap;
+
 use super::{Call, Facts, Holder, ScopeId, Setting};
 
 /// Places in the lists of [`Facts`], sorted by what they are looked up by.
@@ -7,6 +9,8 @@ use super::{Call, Facts, Holder, ScopeId, Setting};
 pub struct Index {
     /// Calls by the body in which they stand.
     calls: Lookup<ScopeId>,
+    /// Calls by their last name.
+    named: HashMap<String, Vec<usize>>,
     /// Inline bodies by the body around them.
     inline: Lookup<ScopeId>,
     /// Settings by the call that holds them.
@@ -19,6 +23,13 @@ impl Index {
     /// Sorts what `facts` lists.
     pub fn of(facts: &Facts) -> Self {
         let calls = facts.calls.iter().map(|call| Some(call.scope));
+        let mut named: HashMap<String, Vec<usize>> = HashMap::new();
+        for (place, call) in facts.calls.iter().enumerate() {
+            match named.get_mut(&call.name) {
+                Some(places) => places.push(place),
+                None => drop(named.insert(call.name.clone(), vec![place])),
+            }
+        }
         let inline = facts
             .scopes
             .iter()
@@ -34,6 +45,7 @@ impl Index {
         };
         Self {
             calls: Lookup::of(calls),
+            named,
             inline: Lookup::of(inline),
             options: Lookup::of(facts.settings.iter().map(held)),
             defaults: Lookup::of(facts.settings.iter().map(default)),
@@ -47,6 +59,12 @@ impl Facts {
     pub fn calls_in(&self, scope: ScopeId) -> impl Iterator<Item = (usize, &Call)> {
         let places = self.index.calls.get(scope);
         places.filter_map(|place| Some((place, self.calls.get(place)?)))
+    }
+
+    /// The calls of what has this last name, in order.
+    pub fn calls_named(&self, name: &str) -> impl Iterator<Item = &Call> {
+        let places = self.index.named.get(name).into_iter().flatten();
+        places.filter_map(|place| self.calls.get(*place))
     }
 
     /// The closures written directly in a body.

@@ -180,7 +180,7 @@ const MAX_AROUND: usize = 64;
 
 /// Whether a process group is the spawner's own, or that of its parent.
 pub(super) fn is_own_group(facts: &Facts, value: &Value, span: Span) -> bool {
-    let calls = |name: &'static str| facts.calls.iter().filter(move |call| call.name == name);
+    let calls = |name: &'static str| facts.calls_named(name);
     let inside = |name| calls(name).any(|call| span.contains(call.span));
     // Which `getpgid` gave the value is known only if it stands in the argument itself.
     let asks_for_self = || {
@@ -281,8 +281,7 @@ pub(super) fn only_arg(call: &Call) -> Option<&Arg> {
 
 /// The call named `name` in whose arguments `span` stands.
 pub(super) fn around<'f>(facts: &'f Facts, name: &str, span: Span) -> Option<&'f Call> {
-    let named = facts.calls.iter().filter(|call| call.name == name);
-    named
-        .into_iter()
+    facts
+        .calls_named(name)
         .find(|call| call.args.iter().any(|arg| arg.span.contains(span)))
 }

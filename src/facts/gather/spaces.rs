@@ -234,6 +234,9 @@ impl Spaces {
     }
 }
 
+/// What is put into a list that has this many bindings already is not noted.
+const MAX_BOUND: usize = 64;
+
 struct Pass<'a> {
     spaces: Spaces,
     tree: &'a Tree,
@@ -403,7 +406,11 @@ impl Pass<'_> {
                 many,
                 at_start,
             };
-            self.spaces.bind(space, list, Binding::Pushed(pushed));
+            // Of so many only the first are followed, and each is looked at wherever the name stands.
+            let known = self.spaces.list[space].names.get(list).map_or(0, Vec::len);
+            if known < MAX_BOUND {
+                self.spaces.bind(space, list, Binding::Pushed(pushed));
+            }
         }
     }
 

@@ -9,7 +9,7 @@ use super::File;
 use super::argv::{Builder, in_turn, ways, words};
 use crate::facts::shell::{self, Place, argv};
 use crate::facts::tree::{Form, Spread};
-use crate::facts::{Arg, Call, Command, Facts, HOLE, Holder, Setting, Text, Truth, Value, Word};
+use crate::facts::{Arg, Call, Command, Facts, HOLE, Setting, Text, Truth, Value, Word};
 use crate::source::Span;
 use known::{How, how};
 pub(super) use programs::read_programs;
@@ -156,9 +156,8 @@ fn texts(value: &Value) -> Vec<&Text> {
 
 /// The option `name` of the call at `index`.
 fn option<'f>(facts: &'f Facts, index: usize, name: &str) -> Option<&'f Setting> {
-    let own = |holder: &Holder| matches!(holder, Holder::Call(at) if *at == index);
-    let mut all = facts.settings.iter();
-    all.find(|setting| setting.name == name && own(&setting.holder))
+    let mut own = facts.options_of(index);
+    own.find(|setting| setting.name == name)
 }
 
 fn popen(facts: &Facts, index: usize, call: &Call, place: Place) -> Vec<Command> {
