@@ -29,12 +29,15 @@ const CHANGES: &[Change] = &[
     ("a letter of a name in another form", folded),
     ("a name with its mark", raw),
     ("a line that goes on", continued),
-    ("another encoding", encoded),
+    ("another encoding", |language, text, number| {
+        Some(encoded(language, text, number))
+    }),
     ("lines end as on Windows", |_, text, _| {
         Some(text.replace('\n', "\r\n").into_bytes())
     }),
     ("cut off", |_, text, place| {
-        let at = text.floor_char_boundary(place % text.len().max(1));
+        let mut ends = text.char_indices().map(|(at, _)| at);
+        let at = ends.nth(place % text.chars().count().max(1))?;
         text.get(..at).map(|text| text.as_bytes().to_vec())
     }),
 ];
@@ -172,13 +175,13 @@ fn continued(language: Language, text: &str, number: usize) -> Option<Vec<u8>> {
     (language == Language::Python).then(|| replaced(text, at, 1, " . \\\n"))
 }
 
-fn encoded(language: Language, text: &str, number: usize) -> Option<Vec<u8>> {
+fn encoded(language: Language, text: &str, number: usize) -> Vec<u8> {
     if language == Language::Rust {
-        return Some([b"\xef\xbb\xbf", text.as_bytes()].concat());
+        return [b"\xef\xbb\xbf", text.as_bytes()].concat();
     }
-    Some(match number % 3 {
+    match number % 3 {
         0 => [b"\xef\xbb\xbf", text.as_bytes()].concat(),
         1 => [b"# coding: latin-1\nx = '\xe9'\n", text.as_bytes()].concat(),
         _ => [b"# coding: koi8-r\nx = '\xe9'\n", text.as_bytes()].concat(),
-    })
+    }
 }

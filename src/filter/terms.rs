@@ -123,6 +123,10 @@ pub(super) enum Says {
 
 /// All that a file says.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one thing that a file may say, and they are asked for one by one"
+)]
 pub(super) struct Said {
     /// [`Says::Match`].
     pub(super) matches: bool,
@@ -274,17 +278,12 @@ impl Gathered {
         let mut fast = packed::Config::new();
         fast.match_kind(packed::MatchKind::LeftmostLongest);
         let fast = fast.builder().extend(letters).build();
-        let search = match fast {
-            Some(fast) => Search::Packed(fast),
-            None => {
-                let mut plain = AhoCorasick::builder();
-                Search::Plain(
-                    plain
-                        .match_kind(MatchKind::LeftmostLongest)
-                        .build(letters)
-                        .ok()?,
-                )
-            }
+        let search = if let Some(fast) = fast {
+            Search::Packed(fast)
+        } else {
+            let mut plain = AhoCorasick::builder();
+            let plain = plain.match_kind(MatchKind::LeftmostLongest);
+            Search::Plain(plain.build(letters).ok()?)
         };
         let starting = |found: &&str| {
             let words = self.words.iter();

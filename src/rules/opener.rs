@@ -71,7 +71,6 @@ In a program for people at a desk: what is opened is theirs to close.
             "xdg-open", "gnome-open", "kde-open", "kde-open5", "exo-open", "gvfs-open",
             "sensible-browser", "x-www-browser", "www-browser", "wslview", "open", "gio",
         ],
-        ..Words::NONE
     },
     check,
 };

@@ -87,7 +87,6 @@ When the program needs a terminal and honours SIGHUP; a test of a terminal progr
         programs: &[
             "script -c|--command", "unbuffer", "expect", "xterm", "su -P|--pty", "socat",
         ],
-        ..Words::NONE
     },
     check,
 };

@@ -302,7 +302,7 @@ impl Pass<'_> {
         cook(self.text, literal, literal.body, &mut pieces);
         let text = pieces.into_iter().filter_map(|piece| match piece {
             Piece::Text { text, .. } => Some(text),
-            _ => None,
+            Piece::Hole { .. } => None,
         });
         let found = Found {
             text: text.collect(),
