@@ -214,6 +214,14 @@ impl Keeper<'_> {
         let _ = self.reap();
     }
 
+    /// Whether nothing is left below: proven where whatever is orphaned comes back to this process.
+    fn nothing_is_left(&self) -> bool {
+        if self.adopts {
+            return sys::childless();
+        }
+        process::below(sys::own_pid(), &[]).is_empty()
+    }
+
     /// Ends everything: the group, what carries the mark, and every descendant.
     fn end(&self) {
         reap::end(&Plan {
@@ -225,13 +233,10 @@ impl Keeper<'_> {
         });
         let limit = Instant::now() + KILLED;
         let own = sys::own_pid();
-        // What has neither group nor mark has become a child of this process, or of one that has.
-        loop {
-            let left = process::below(own, &[]);
-            if left.is_empty() || Instant::now() > limit {
-                return;
-            }
-            for pid in left.into_iter().filter_map(Pid::new) {
+        // What has neither group nor mark has become a child of this process, or of one that has. A look
+        // that finds nothing is no proof: what forks meanwhile may stand behind it, and before it itself.
+        while !self.nothing_is_left() && Instant::now() < limit {
+            for pid in process::below(own, &[]).into_iter().filter_map(Pid::new) {
                 let _ = sys::signal_process(pid, libc::SIGKILL);
             }
             let _ = sys::poll_one(None, Some(Duration::from_millis(2)));

@@ -1,5 +1,6 @@
 //! `owned run`: nothing of a command outlives it, the front, or the caller.
 
+use std::os::fd::AsRawFd as _;
 use std::process::{Child, Command, Stdio};
 
 use crate::below::words;
@@ -94,6 +95,29 @@ fn the_status_is_the_commands_own() {
         .args(["run", "--", "/etc/passwd"])
         .output();
     assert_eq!(output.expect("owned").status.code(), Some(126));
+}
+
+/// Of what forks faster than anybody looks, and has dropped its mark, a look may find nothing, which proves
+/// nothing: so it holds a pipe. It ends by itself, should nobody end it.
+#[test]
+fn a_chain_of_forks_does_not_outrun_its_keeper() {
+    let text = "setsid env -u SPAWN_OWNED python3 -c 'import os; \
+        any(os.fork() and os._exit(0) for hop in range(20000))' & wait $!; exit 3";
+    for _ in 0..6 {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_owned"));
+        command.args(["run", "--grace", "1", "--", "/bin/sh", "-c", text]);
+        let mut front = command.stdout(Stdio::piped()).spawn().expect("owned");
+        let ended = front.wait().expect("a child");
+        assert_eq!(ended.code(), Some(3));
+        let mut held = libc::pollfd {
+            fd: front.stdout.as_ref().expect("a pipe").as_raw_fd(),
+            events: libc::POLLIN,
+            revents: 0,
+        };
+        // SAFETY: one descriptor, which is open.
+        let over = unsafe { libc::poll(&raw mut held, 1, 1000) };
+        assert_eq!(over, 1, "a link of the chain lives");
+    }
 }
 
 /// The keeper of a run: the front's one child.
