@@ -78,8 +78,11 @@ carries() {
 # Sends the signals $1 to every stray outside the groups: to its own group as a whole if its leader is
 # one too or is gone, since a chain of forks is faster than any list.
 signal_strays() {
-	list=" $(echo "$strays" | tr '\n' ' ')"
-	for stray in $strays; do
+	signals=$1
+	# shellcheck disable=SC2086
+	set -- $strays
+	list=" $* "
+	for stray; do
 		stray=${stray#/proc/} stray=${stray%/environ}
 		look "$stray" || continue
 		case $groups in *" $group:"*) continue ;; esac
@@ -89,7 +92,7 @@ signal_strays() {
 		case $list in *" /proc/$group/"*) led=yes ;; *) led=no ;; esac
 		[ -d "/proc/$group" ] || led=yes
 		[ "$led" = yes ] && allowed "$group" && target=-$group
-		for signal in $1; do kill "-$signal" "$target"; done
+		for signal in $signals; do kill "-$signal" "$target"; done
 	done 2>/dev/null
 }
 
@@ -98,6 +101,12 @@ anything_left() {
 		holds "${entry%:*}" "${entry#*:}" && kill -0 "-${entry%:*}" && return 0
 	done 2>/dev/null
 	find_strays
+}
+
+# Sets $seconds to those since the machine started; fails where nobody tells them.
+uptime() {
+	seconds=0
+	IFS=. read -r seconds rest </proc/uptime
 }
 
 end_everything() {
@@ -112,19 +121,19 @@ end_everything() {
 		waited=$((waited + 1))
 	done
 	signal_groups KILL
-	# What is just becoming another program has no environment for a moment: one look that finds nothing
-	# proves nothing.
+	# What is just becoming another program has no environment for a moment, and what forks for ever may be
+	# another process whenever it is looked at, the more so where all wait for their turns. So one look that
+	# finds nothing proves nothing: so many in a row do, and whoever is found again and again has ten seconds.
 	round=0 quiet=0
-	while [ "$round" -lt 20 ]; do
-		round=$((round + 1))
+	uptime
+	end=$((seconds + 10))
+	while [ "$quiet" -lt 20 ] && { [ "$round" -lt 20 ] || { uptime && [ "$seconds" -lt "$end" ]; }; }; do
+		round=$((round + 1)) quiet=$((quiet + 1))
 		if find_strays; then
 			signal_strays KILL
 			quiet=0
-			continue
 		fi
-		quiet=$((quiet + 1))
-		[ "$quiet" -lt 2 ] || break
-		sleep 1
+		[ "$quiet" != 10 ] || sleep 1
 	done
 }
 
