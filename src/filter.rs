@@ -99,16 +99,17 @@ impl Filter {
             for escape in ESCAPES {
                 gathered.plain(escape, Says::Hides);
             }
-            let spawners = match language {
-                Language::Python => PYTHON,
-                Language::Rust => RUST,
+            // Paths are told from each other by their names alone: those of the other language count.
+            let (own, other) = match language {
+                Language::Python => (PYTHON, RUST),
+                Language::Rust => (RUST, PYTHON),
             };
             let mut groups = Vec::new();
-            let starts = spawners.argv.iter().chain(spawners.text);
-            groups.extend(starts.map(|group| (group, Says::Spawns)));
-            let reads = spawners.text.iter().chain(spawners.shell);
-            groups.extend(reads.map(|group| (group, Says::Shell)));
-            groups.extend(spawners.names.iter().map(|group| (group, Says::Names)));
+            let argv = own.argv.iter().chain(other.abroad_argv);
+            let text = || own.text.iter().chain(other.abroad_text);
+            groups.extend(argv.chain(text()).map(|group| (group, Says::Spawns)));
+            groups.extend(text().chain(own.shell).map(|group| (group, Says::Shell)));
+            groups.extend(own.names.iter().map(|group| (group, Says::Names)));
             for words in rules {
                 let own = match language {
                     Language::Python => words.python,
@@ -136,6 +137,8 @@ impl Filter {
 
     /// Whether some rule could match.
     pub fn wants(&self, language: Language, bytes: &[u8]) -> bool {
+        // The mark of the encoding is no part of the first word.
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let Some([python, rust]) = &self.terms else {
             return true;
         };
@@ -166,9 +169,11 @@ impl Filter {
         let named = terms.read(read.named().as_bytes(), |_| false);
         let wide = || named.wide.is_some_and(|positions| read.is_wide(positions));
         let runs = || {
-            let shell = whole.shell || read.is_wide(SHELL_AT);
-            named.names && self.programs.is_named_in(&read.code)
-                || self.programs.in_one_of(&read.texts, shell)
+            let shell = whole.shell || named.shell || read.is_wide(SHELL_AT);
+            named.names && self.programs.is_named_in(&read.code, &read.texts)
+                || self
+                    .programs
+                    .in_one_of(&read.texts, shell, read.splits("split"))
         };
         whole.matches || named.matches || wide() || named.spawns && runs()
     }
@@ -187,7 +192,10 @@ impl Filter {
         // The tokens of a macro may be a shell's text.
         said.matches
             || said.names
-            || said.spawns && self.programs.in_one_of(&read.texts, said.shell)
+            || said.spawns
+                && self
+                    .programs
+                    .in_one_of(&read.texts, said.shell, read.splits("shlex"))
     }
 }
 

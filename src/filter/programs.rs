@@ -19,8 +19,12 @@ const IN_TEXT: &[&str] = &["start", "status"];
 
 /// Words of a shell after which a command may begin.
 const KEYWORDS: &[&str] = &[
-    "then", "do", "else", "elif", "if", "while", "until", "!", "time", "coproc",
+    "then", "do", "else", "elif", "if", "while", "until", "!", "coproc", "begin", "and", "or",
+    "not",
 ];
+
+/// What writes or looks up a command that another word runs: `echo 'at now' | sh`, `$(which at) now`.
+const TELLERS: &[&str] = &["echo", "printf", "which", "type"];
 
 /// The programs of all rules.
 #[derive(Debug, Default)]
@@ -39,7 +43,7 @@ impl Programs {
     /// Gathers what the rules name.
     pub(super) fn new<'a>(written: impl Iterator<Item = &'a &'static str>) -> Self {
         let mut programs = Self {
-            carriers: shell::carriers().collect(),
+            carriers: shell::carriers().chain(TELLERS.iter().copied()).collect(),
             readers: shell::readers().collect(),
             ..Self::default()
         };
@@ -58,21 +62,24 @@ impl Programs {
 
     /// Whether one of the texts may run one of them: as a text for a `shell`, or as a word of an argv,
     /// among which may be a program that reads another as a text.
-    pub(super) fn in_one_of(&self, texts: &[Text], shell: bool) -> bool {
+    pub(super) fn in_one_of(&self, texts: &[Text], shell: bool, split: bool) -> bool {
         let reads = |text: &Text| {
             let name = name(&text.text);
             self.readers.contains(name.as_str())
         };
-        if shell || texts.iter().any(reads) {
-            return texts.iter().any(|text| {
-                self.background && in_background(&text.text) || self.is_run_by(text, texts)
-            });
-        }
-        let mut words = texts.iter().filter(|text| !text.text.contains([' ', '\n']));
-        words.any(|text| {
+        let shell = shell || texts.iter().any(reads);
+        texts.iter().any(|text| {
+            if shell || is_program_text(&text.text) {
+                let background = shell && self.background && in_background(&text.text);
+                return background || self.is_run_by(text, texts);
+            }
+            if split && self.begins(&text.text, texts) {
+                return true;
+            }
+            let own = constant(&text.text);
             let names = [
-                name(&text.text),
-                name(text.text.rsplit('\\').next().unwrap_or_default()),
+                name(&own),
+                name(own.rsplit('\\').next().unwrap_or_default()),
             ];
             let in_text = |name: &String| IN_TEXT.contains(&name.as_str());
             names
@@ -82,16 +89,33 @@ impl Programs {
     }
 
     /// Whether a name of the code is one of them, as packages call programs: `sh.apt_get`.
-    pub(super) fn is_named_in(&self, code: &str) -> bool {
+    pub(super) fn is_named_in(&self, code: &str, texts: &[Text]) -> bool {
         let words = code.split(|ch: char| !(ch.is_alphanumeric() || ch == '_'));
         words
             .into_iter()
-            .any(|word| self.counts(&word.replace('_', "-"), &[]))
+            .any(|word| self.counts(&word.replace('_', "-"), texts))
+    }
+
+    /// Whether a text that is split into an argv begins with one of them, or with what carries one.
+    fn begins(&self, text: &str, all: &[Text]) -> bool {
+        let mut words = text.split_whitespace();
+        let Some(first) = words.next() else {
+            return false;
+        };
+        let program = |word: &str| {
+            let own = constant(word);
+            let name = name(&own);
+            let written = own.ends_with(&name) && !IN_TEXT.contains(&name.as_str());
+            (written && self.counts(&name, all), name)
+        };
+        let (counts, name) = program(first);
+        let carries = self.carriers.contains(name.as_str()) || first.starts_with(['-', '{', '%']);
+        counts || carries && words.any(|word| program(word).0)
     }
 
     fn is_run_by(&self, text: &Text, all: &[Text]) -> bool {
-        // What a shell puts together from its variables, or from escapes, only its reader knows.
-        let put_together = text.text.contains('$') && text.text.contains(['=', '\'']);
+        // What a shell puts together from variables, escapes or cut lines, only its reader knows.
+        let put_together = text.text.contains(['$', '`']) || text.text.contains("\\\n");
         if put_together
             && shell::programs(&text.text)
                 .iter()
@@ -99,7 +123,8 @@ impl Programs {
         {
             return true;
         }
-        let mut place = if text.goes_on {
+        let is_program = is_program_text(&text.text);
+        let mut place = if text.goes_on || is_program {
             Place::Any
         } else {
             Place::Begin
@@ -107,7 +132,11 @@ impl Programs {
         // Behind a value that is put in it goes on as before it.
         let mut around = place;
         let mut word = String::new();
-        for ch in text.text.chars().chain(std::iter::once('\n')) {
+        let mut chars = text.text.chars().chain(std::iter::once('\n')).peekable();
+        while let Some(ch) = chars.next() {
+            if ch == '\\' && chars.next_if_eq(&'\n').is_some() {
+                continue;
+            }
             let ends = ch.is_whitespace() || ";&|()[],{}`=<>".contains(ch);
             if !ends {
                 if !matches!(ch, '\'' | '"') {
@@ -122,12 +151,17 @@ impl Programs {
             word.clear();
             match ch {
                 '\n' | ';' | '&' | '|' | '(' | ')' | '[' | ',' | '`' => place = Place::Begin,
+                // A group of commands; else the place of a value.
+                '{' if chars.peek().is_some_and(|next| next.is_whitespace()) => {
+                    place = Place::Begin;
+                    around = Place::Begin;
+                }
                 '{' => around = before,
                 '}' => place = around,
                 // A redirection: the command comes behind it, or came before.
                 '<' | '>' => place = Place::Any,
                 // An assignment before a command.
-                '=' if before != Place::Inside => place = Place::Any,
+                '=' if is_program || before != Place::Inside => place = Place::Any,
                 _ => {}
             }
         }
@@ -140,6 +174,10 @@ impl Programs {
         let names = [
             name(&bare),
             name(word.rsplit('\\').next().unwrap_or_default()),
+            // `env -Sat`
+            name(bare.strip_prefix("-S").unwrap_or_default()),
+            // `$'at'`
+            name(bare.strip_prefix('$').unwrap_or_default()),
         ];
         for name in &names {
             let here = *place != Place::Inside || !COMMON.contains(&name.as_str());
@@ -147,10 +185,14 @@ impl Programs {
                 return true;
             }
         }
-        if *place == Place::Begin && !KEYWORDS.contains(&bare.as_str()) {
-            let carries = names
-                .iter()
-                .any(|name| self.carriers.contains(name.as_str()));
+        // A value that is put in may be a command that carries the next one, or nothing.
+        let put_in = bare.starts_with('%');
+        if *place == Place::Begin && !put_in && !KEYWORDS.contains(&bare.as_str()) {
+            // With an option nothing begins: the text goes on with one that is joined before it.
+            let carries = bare.starts_with('-')
+                || names
+                    .iter()
+                    .any(|name| self.carriers.contains(name.as_str()));
             *place = if carries { Place::Any } else { Place::Inside };
         }
         false
@@ -195,13 +237,33 @@ fn has(text: &str, word: &str) -> bool {
         return text.contains(word);
     };
     let cluster = |own: &str| {
-        let own = own.trim_matches(['\'', '"', '`', '(', ')', ',', ';']);
         let letters = own
             .strip_prefix('-')
             .filter(|letters| !letters.starts_with('-'));
         letters.is_some_and(|letters| letters.contains(letter))
     };
-    text.split([' ', '\t', '\n']).any(cluster)
+    text.split(|ch: char| ch.is_whitespace() || "'\"`(){}[],;=".contains(ch))
+        .any(cluster)
+}
+
+/// Whether a text may be a program of Python, whose own calls may run a command.
+fn is_program_text(text: &str) -> bool {
+    (text.contains("import ") || text.contains("__import__")) && text.len() > "import ".len()
+}
+
+/// The text without the values that are put in: `f"{folder}/at"`, `"at%s" % end`.
+fn constant(text: &str) -> String {
+    let mut constant = String::new();
+    let mut depth = 0_usize;
+    for ch in text.replace("%s", "").chars() {
+        match ch {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ if depth == 0 => constant.push(ch),
+            _ => {}
+        }
+    }
+    constant
 }
 
 /// Whether a text has a `&` that is neither `&&` nor part of a redirection.
@@ -210,6 +272,11 @@ fn in_background(text: &str) -> bool {
     memchr::memchr_iter(b'&', bytes).any(|at| {
         let before = at.checked_sub(1).and_then(|at| bytes.get(at)).copied();
         let after = bytes.get(at + 1).copied();
+        let before = match before {
+            // `||&` is no `|&`.
+            Some(b'|') if bytes.get(..at).unwrap_or_default().ends_with(b"||") => None,
+            before => before,
+        };
         !matches!(before, Some(b'&' | b'>' | b'<' | b'|')) && !matches!(after, Some(b'&' | b'>'))
     })
 }

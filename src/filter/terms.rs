@@ -48,7 +48,7 @@ impl Word {
     }
 
     /// Whether it stands at `at`, where its letters are.
-    fn is_at(&self, bytes: &[u8], at: usize) -> bool {
+    fn is_at(&self, bytes: &[u8], at: usize, starred: &dyn Fn() -> bool) -> bool {
         let before = bytes.get(..at).unwrap_or_default();
         let after = bytes.get(at + self.letters.len()..).unwrap_or_default();
         let letters = self.letters.as_bytes();
@@ -64,12 +64,12 @@ impl Word {
         match self.border {
             Border::Any => true,
             Border::Whole => whole(),
-            Border::Reached => whole() && is_reached(before),
+            Border::Reached => whole() && (is_reached(before) || starred()),
         }
     }
 
-    fn is_in(&self, bytes: &[u8]) -> bool {
-        memmem::find_iter(bytes, self.letters.as_bytes()).any(|at| self.is_at(bytes, at))
+    fn is_in(&self, bytes: &[u8], starred: &dyn Fn() -> bool) -> bool {
+        memmem::find_iter(bytes, self.letters.as_bytes()).any(|at| self.is_at(bytes, at, starred))
     }
 }
 
@@ -83,6 +83,10 @@ fn is_part(byte: u8) -> bool {
 
 /// Whether what ends here reaches the name that follows: `os.`, `libc::`, `import `, `(`, `"`.
 fn is_reached(before: &[u8]) -> bool {
+    ends_in_reach(before) || ends_in_reach(without_comments(before))
+}
+
+fn ends_in_reach(before: &[u8]) -> bool {
     let before = before.trim_ascii_end();
     // A line that goes on.
     let before = before
@@ -96,10 +100,67 @@ fn is_reached(before: &[u8]) -> bool {
         .strip_suffix(b"\"")
         .or_else(|| before.strip_suffix(b"'"));
     if let Some(before) = quoted {
-        // As in `getattr(os, "fork")` and `libc["fork"]`.
-        return matches!(before.trim_ascii_end().last(), Some(b',' | b'['));
+        // As in `getattr(os, "fork")` and `libc["fork"]`: any literal that is not said to be no name.
+        return !before.ends_with(UNREACHED);
     }
     b".:,({[".contains(last) || before.ends_with(b"import")
+}
+
+/// What stands before a literal that names nothing.
+pub(super) const UNREACHED: &[u8] = b";\n";
+
+/// The bytes without the comments that end them, each on the end of its line or on one of its own.
+fn without_comments(before: &[u8]) -> &[u8] {
+    let mut rest = before;
+    while let Some(end) = memchr::memrchr2(b'\n', b'\r', rest) {
+        // What stands behind the last break is no comment's line: it holds the name.
+        if !rest.get(end..).unwrap_or_default().trim_ascii().is_empty() {
+            break;
+        }
+        let lines = rest.get(..end).unwrap_or_default();
+        let start = memchr::memrchr2(b'\n', b'\r', lines).map_or(0, |at| at + 1);
+        let line = lines.get(start..).unwrap_or_default();
+        let comment = memchr::memchr(b'#', line).or_else(|| memmem::find(line, b"//"));
+        rest = match comment {
+            Some(at) => lines.get(..start + at).unwrap_or_default(),
+            None if line.trim_ascii().is_empty() => lines,
+            None => break,
+        };
+        let code = comment.and_then(|at| line.get(..at)).unwrap_or_default();
+        if !code.trim_ascii().is_empty() {
+            break;
+        }
+    }
+    rest
+}
+
+/// Modules whose names a rule wants to be reached, and that are known to be imported whole.
+const STARRED: &[&str] = &[
+    "os",
+    "posix",
+    "pty",
+    "click",
+    "typer",
+    "debugpy",
+    "executor",
+    "ctypes",
+    "cmd",
+    "gevent.os",
+];
+
+/// Whether the names of such a module are reached without it: `from os import *`, `use open::*`.
+fn is_starred(bytes: &[u8]) -> bool {
+    let python = || {
+        memmem::find_iter(bytes, b"import *").any(|at| {
+            let before = bytes.get(..at).unwrap_or_default().trim_ascii_end();
+            STARRED
+                .iter()
+                .any(|name| before.ends_with(format!("from {name}").as_bytes()))
+        })
+    };
+    python()
+        || memmem::find(bytes, b"open::*").is_some()
+        || memmem::find(bytes, b"opener::*").is_some()
 }
 
 /// What a group of words says of a file.
@@ -147,7 +208,12 @@ pub(super) struct Said {
 impl Said {
     /// Whether no rule can match.
     pub(super) fn is_nothing(&self) -> bool {
-        !(self.matches || self.spawns || self.hides || self.speaks || self.wide.is_some())
+        !(self.matches
+            || self.spawns
+            || self.hides
+            || self.speaks
+            || self.names
+            || self.wide.is_some())
     }
 
     fn note(&mut self, says: Says) {
@@ -306,6 +372,8 @@ impl Terms {
         };
         // What else a group needs is looked for once, however often its first word is there.
         let mut tried = vec![false; self.groups];
+        let cell = std::cell::OnceCell::new();
+        let starred = || *cell.get_or_init(|| is_starred(bytes));
         for part in &self.parts {
             let mut from = 0;
             while let Some((word, at)) = part.search.next(bytes, from) {
@@ -313,9 +381,10 @@ impl Terms {
                 // The search goes on at the next byte, for those that begin inside it.
                 from = at + 1;
                 let words = part.starts.get(word).into_iter().flatten();
-                for (_, groups) in words.filter(|(word, _)| word.is_at(bytes, at)) {
+                for (_, groups) in words.filter(|(word, _)| word.is_at(bytes, at, &starred)) {
                     for rest in groups {
-                        let has = |one: &Vec<Word>| one.iter().any(|word| word.is_in(bytes));
+                        let has =
+                            |one: &Vec<Word>| one.iter().any(|word| word.is_in(bytes, &starred));
                         let new = tried
                             .get_mut(rest.number)
                             .is_some_and(|tried| !std::mem::replace(tried, true));

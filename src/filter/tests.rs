@@ -43,6 +43,10 @@ fn words_of_rules_let_a_file_in() {
         "if x:\n    os.fork()\nos._exit(0)",
     ];
     check(Language::Python, &python, true);
+    check(Language::Python, REACHED, true);
+    check(Language::Python, IN_LITERALS, true);
+    check(Language::Python, IN_TEXTS, true);
+    check(Language::Rust, OF_RUST, true);
     let rust = [
         "libc::setsid();",
         "Command::new(\"nginx\");",
@@ -57,6 +61,74 @@ fn words_of_rules_let_a_file_in() {
     ];
     check(Language::Rust, &rust, true);
 }
+
+/// Names that are reached in a roundabout way.
+const REACHED: &[&str] = &[
+    "from os import *\nsystem('nginx')",
+    "from os import *\nif fork():\n    _exit(0)",
+    "from os import (\n    path,  # noqa\n    system,\n)\nsystem('nginx')",
+    "from os import (\n    # why\n    # so\n    system as s)\ns('nginx')",
+    "getattr(os, r'system')('nginx -c x')",
+    "N = 'system'\ngetattr(os, N)('nginx -c x')",
+    "__import__('pty').spawn('sh')",
+    "import importlib\nimportlib.import_module('sh').nginx()",
+    "import os,rq\nrq.Worker([]).work()",
+    "\u{feff}import sh\nsh.nginx()",
+    "import sh\nsh.docker('run', '-d', 'x')",
+    "from plumbum.cmd import docker\ndocker['run', '-d', 'x']()",
+    "Command.new('nginx')",
+];
+
+/// Code and texts where a pass over literals could overlook them.
+const IN_LITERALS: &[&str] = &[
+    "x = f\"{subprocess.run(['nginx'])}\"",
+    "x = f'{1:{os.system(\"at now\")}}'",
+    "x = f'{f'{subprocess.run([\"nginx\"])}'}'",
+    "subprocess.run([f'{ d }/nginx'])",
+    "subprocess.run([f'nginx{EXE}'])",
+    "subprocess.run(['/opt/my dir/nginx'])",
+    "subprocess.run('nginx -c x'.split())",
+    "C = 'sudo -u me at now'\nsubprocess.run(C.split())",
+    "def log(cmd='at now'):\n    os.system(cmd)",
+    "log(lambda c='at now': os.system(c))",
+    "print(c := 'at now')\nos.system(c)",
+    "o = dict(help='at now')\nos.system(o['help'])",
+    "subprocess.run([\n<<<<<<< a\n'ls'\n=======\n'nginx'\n>>>>>>> b\n])",
+    "subprocess.run([sys.executable, '-c', 'import os; os.execvp(\"nginx\", [])'])",
+    "import signal\nsignal.signal(\n    1, signal.SIG_IGN)",
+    "import signal\nsignal.pthread_sigmask(0, [1])",
+    "import ctypes\nctypes.CDLL(None).syscall(0o160)",
+];
+
+/// Commands where a shell's text begins one.
+const IN_TEXTS: &[&str] = &[
+    "os.system('time -p at now')",
+    "os.system('function f { at now; }; f')",
+    "os.system('echo \"at now\" | sh')",
+    "os.system('$(which at) now')",
+    "os.system('ngi\\\\\nnx -c')",
+    "os.system('env -S\"at now\"')",
+    "os.system('OPTS=-d; docker run $OPTS x')",
+    "os.system('%s screen -dmS x' % 'sudo')",
+    "os.system(' '.join(['sudo', '-u me at now']))",
+    "c = 'sudo -u'\nc += ' me at now'\nos.system(c)",
+    "os.system('fish -c \"if x; not at now; end\"')",
+    "os.system('python -c \"x = 1; y = \\'at now\\'; import os; os.system(y)\"')",
+];
+
+/// The same in Rust.
+const OF_RUST: &[&str] = &[
+    "\u{feff}Command::new(\"nginx\");",
+    "Command::new(\"sudo\").args(shlex::split(\"nginx -c x\"));",
+    "let mut s = \"sudo -u \".to_owned(); s.push_str(\"me at now\"); Command::new(\"sh\").arg(s);",
+    "Command::new(\"sh\").arg(\"sudo -u \".to_owned() + \"me at now\");",
+    "Command::new(\"sh\").arg(concat!(\"sudo -u\", \" me at now\"));",
+    "extern { fn fork() -> i32; } fn f() { fork(); fork(); }",
+    "fn f() { server.cmd(\"new-session\"); }",
+    "fn f() { libc::syscall(0x70i64); }",
+    "fn f() { subprocess::run([\"nginx\"]); }",
+    "fn f() { X { creationflags: 8 }; }",
+];
 
 #[test]
 fn what_only_looks_so_is_left_out() {

@@ -65,10 +65,7 @@ pub(super) fn python(text: &str) -> Option<Read> {
 /// Reads a Rust file.
 pub(super) fn rust(text: &str) -> Read {
     let sketch = rust::sketch(text);
-    let text = |text| Text {
-        text,
-        goes_on: false,
-    };
+    let text = |(text, goes_on)| Text { text, goes_on };
     Read {
         code: sketch.code,
         texts: sketch.texts.into_iter().map(text).collect(),
@@ -86,7 +83,36 @@ const WITH_POSITIONS: &[&str] = &[
     "spawnProcess",
 ];
 
+/// What is asked for a name that matters, or may be: all that is imported under another name.
+const ASKED: &[&str] = &[
+    "import_module",
+    "__import__",
+    "getattr(os",
+    "getattr(posix",
+    "getattr(_os",
+    "getattr(pty",
+    "(sys.modules",
+    "os as ",
+    "posix as ",
+    "pty as ",
+    "os import",
+    "ctypes",
+    "cffi",
+    "subprocess",
+    "Popen",
+    "click",
+    "typer",
+    "debugpy",
+    "executor",
+    "gevent",
+];
+
 impl Read {
+    /// Whether a literal may be split into an argv.
+    pub(super) fn splits(&self, by: &str) -> bool {
+        self.code.contains(by)
+    }
+
     /// Whether a call has so many positions, or may have them: of a function that matters, or of one
     /// that has got another name here.
     pub(super) fn is_wide(&self, positions: usize) -> bool {
@@ -122,13 +148,15 @@ impl Read {
     /// Code and all literals, in quotes, so that a word in one has the borders that it has in the file.
     pub(super) fn whole(&self) -> String {
         let texts = self.texts.iter().map(|text| &text.text);
-        self.with("\n\"", texts.chain(&self.inert))
+        self.with(";\n\"", texts.chain(&self.inert))
     }
 
     /// Code, and the literals that may name something of it: `getattr(os, "system")`, a program.
     pub(super) fn named(&self) -> String {
-        let asks = ["getattr", "import_module", "__import__"];
-        let asks = asks.iter().any(|name| self.code.contains(name));
+        let asks = ["import_module", "__import__", "getattr"]
+            .iter()
+            .any(|name| self.code.contains(name))
+            && ASKED.iter().any(|name| self.code.contains(name));
         let texts = self.texts.iter().map(|text| &text.text);
         let names = texts.chain(&self.inert).filter(|text| {
             asks && !text.contains(' ') || text.contains("import ") && text.len() > "import ".len()

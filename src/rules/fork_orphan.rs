@@ -82,7 +82,7 @@ When the point is to hand the process to a reaper: a subreaper, or the init of a
             &[".fork"],
         ],
         rust: &[
-            &["<fork>", "libc|nix|extern \"|fork::|use fork|fork as"],
+            &["<fork>", "libc|nix|extern \"|extern  \"|extern r\"|extern {|use os::|os::fork|posix::|fork::|use fork|fork as"],
         ],
         ..Words::NONE
     },

@@ -2,7 +2,7 @@
 
 use super::hooks::Hooks;
 use super::names::{holder, is_of, mentions};
-use super::words::{SH, Words};
+use super::words::{BY_NAME, SH, Words};
 use super::{Certainty, Hit, Level, Rule, Way, leaving};
 use crate::facts::{Call, Facts, Setting, Truth, Value};
 
@@ -66,14 +66,15 @@ In a program that is meant to go on after its terminal is gone, together with it
     words: Words {
         both: &[
             &["SIGHUP", "SIG_IGN|SigIgn|_sigmask|sigprocmask|thread_block", "<signal>|<sigset>|<bsd_signal>|<sigaction>|_sigmask|sigprocmask|thread_block"],
-            &["SIG_IGN|SigIgn", "signal(1|sigset(1|sigaction(1"],
+            &["SIG_IGN|SigIgn", "signal(…1|sigset(…1|sigaction(…1|signal (…1|HUP|in (1|in [1"],
             &["signal(1, 1|signal(1,1"],
             &["SIGHUP, 1|SIGHUP,1"],
-            &["_mask(0|procmask(0"],
+            &["sigmask(0|procmask(0"],
         ],
         python: &[
             &["SIG_BLOCK|SIG_SETMASK", "1"],
             &["<_bg>", SH],
+            &["<_bg>", BY_NAME],
         ],
         ..Words::NONE
     },

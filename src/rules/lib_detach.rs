@@ -69,15 +69,13 @@ When the library's process ends by itself, or is ended by a supervisor that the 
     words: Words {
         both: &[
             &["spawn_detached"],
-        ],
-        python: &[
             &["jupyter_client", "launch_kernel|start_kernel|start_new_kernel|start_new_async_kernel|run_kernel"],
             &["mirakuru"],
             &["honcho"],
             &["circus"],
             &["asyncssh"],
             &["AutoRestartTrick"],
-            &["<import rq>|<from rq>|<, rq>", "Worker|fork_work_horse"],
+            &["<import rq>|<from rq>|<, rq>|<,rq>|<rq::>|<use rq>|\"rq\"|'rq'", "Worker|fork_work_horse"],
             &["plumbum", "nohup|NOHUP"],
             &["libtmux"],
             &["new_session", "session_name|window_command"],

@@ -83,11 +83,9 @@ does, a `finally` does not.
     words: Words {
         both: &[
             &["process_group"],
+            &["<_new_group>"],
             &["setpgroup"],
             &["SETPGROUP", "setflags|set_flags"],
-        ],
-        python: &[
-            &["<_new_group>"],
         ],
         rust: &[
             &["<group_spawn>"],

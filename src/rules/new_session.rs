@@ -170,7 +170,7 @@ fn method(facts: &Facts, call: &Call) -> Option<Hit> {
                 _ => None,
             }
         }
-        "wrap" => {
+        "wrap" if facts.language == Language::Rust => {
             let asks = call
                 .args
                 .iter()

@@ -3,6 +3,7 @@
 use super::words::Words;
 use super::{Certainty, Hit, Level, Rule, Way, leaving};
 use crate::facts::{Call, Command, Facts, HOLE};
+use crate::source::Language;
 
 pub(super) const RULE: Rule = Rule {
     id: "opener",
@@ -75,9 +76,9 @@ In a program for people at a desk: what is opened is theirs to close.
     check,
 };
 
-const CALLS: &[&str] = &[
-    "click.launch",
-    "click.termui.launch",
+/// Of Python; those of `webbrowser` are the crate's too.
+const PYTHON: &[&str] = &["click.launch", "click.termui.launch", "typer.launch"];
+const RUST: &[&str] = &[
     "open.that",
     "open.that_in_background",
     "open.with",
@@ -85,7 +86,8 @@ const CALLS: &[&str] = &[
     "opener.open",
     "opener.open_browser",
     "opener.reveal",
-    "typer.launch",
+];
+const CALLS: &[&str] = &[
     "webbrowser.open",
     "webbrowser.open_browser",
     "webbrowser.open_browser_with_options",
@@ -108,7 +110,7 @@ const DETACHED: &[&str] = &[
 
 fn check(facts: &Facts) -> Vec<Hit> {
     let calls = facts.calls.iter().filter_map(|call| {
-        let way = opened(call)?;
+        let way = opened(call, facts.language)?;
         let by_desktop = if way == Way::Desktop {
             Certainty::May
         } else {
@@ -128,7 +130,7 @@ fn check(facts: &Facts) -> Vec<Hit> {
 }
 
 /// In which way a call opens something.
-fn opened(call: &Call) -> Option<Way> {
+fn opened(call: &Call, language: Language) -> Option<Way> {
     let by_browser = |path: &String| {
         let browser = path.strip_prefix("webbrowser.")?;
         let (class, name) = browser.split_once('.')?;
@@ -140,7 +142,11 @@ fn opened(call: &Call) -> Option<Way> {
             _ => None,
         }
     };
-    let known = call.is_one(CALLS).then_some(Way::Desktop);
+    let own = match language {
+        Language::Python => PYTHON,
+        Language::Rust => RUST,
+    };
+    let known = (call.is_one(own) || call.is_one(CALLS)).then_some(Way::Desktop);
     known.or_else(|| call.paths.iter().find_map(by_browser))
 }
 

@@ -1,7 +1,7 @@
 //! Rule `pty-spawn`: a child on a terminal of its own, in a session that the terminal ties.
 
 use super::names::{certainty_of, holder, is_of, last};
-use super::words::{WIDE_8, Words};
+use super::words::{BY_NAME, WIDE_8, Words};
 use super::{Certainty, Hit, Level, Rule, Way, hup_ignore, leaving};
 use crate::facts::{Call, Command, Facts, Holder, Setting, Truth, Value, Word};
 use crate::source::{Language, Span};
@@ -71,6 +71,7 @@ When the program needs a terminal and honours SIGHUP; a test of a terminal progr
         python: &[
             &["pexpect"],
             &["<import pty>|<from pty>|<, pty>|<,pty>", "fork|spawn"],
+            &[BY_NAME, "\"pty\"|'pty'", "fork|spawn"],
             &["<pty=>|<pty =>|\"pty\"|'pty'", "run|local|sudo|set|invoke|fabric|shellous"],
             &["_tty_in"],
             &["usePTY", "spawnProcess"],

@@ -98,8 +98,8 @@ In a crate that implements the call itself, such as a binding to the C library.
 /// How a raw system call is called.
 const CALLS: &str = "<syscall>|<syscall0>|<syscall1>|<syscall2>|<syscall3>|<syscall4>|<syscall5>|<syscall6>";
 /// Its numbers, as they may be written: see [`by_number`].
-const NUMBERS: &str = "<112>|<109>|<157>|<154>|112i|112u|112_|157i|157u|157_|109i|109u|109_|154i|154u|154_|\
-    <0x70>|<0x6d>|<0x6D>|<0x9d>|<0x9D>|<0x9a>|<0x9A>";
+const NUMBERS: &str = "112|109|157|154|1_12|1_09|1_57|1_54|x70|X70|x6d|x6D|X6d|X6D|x9d|x9D|X9d|X9D|x9a|x9A|X9a|X9A|\
+    x0070|x006d|x009d|x009a|o160|o155|o235|o232|b1110000|b1101101|b10011101|b10011010";
 /// The same for [`assembly`].
 const IN_ASSEMBLY: &str = "112|109|157|154|66|57|0x70|0x6d|0x6D|0x9d|0x9D|0x9a|0x9A|0x42|0x39";
 

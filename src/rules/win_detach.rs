@@ -68,24 +68,24 @@ When the child must outlive its spawner by design, or when the group is made onl
 `CTRL_BREAK_EVENT` and a job object ends it.
 "#,
     words: Words {
-        python: &[
-            &["creationflags"],
+        both: &[
+            &["<creationflags>"],
             &["P_DETACH"],
             &["startfile"],
             &["spawnl"],
             &["spawnv"],
             &["CreateProcess", "DETACHED_PROCESS|CREATE_NEW_CONSOLE|CREATE_NEW_PROCESS_GROUP|CREATE_BREAKAWAY_FROM_JOB"],
+        ],
+        python: &[
             &["subprocess|Popen", WIDE_14],
         ],
         rust: &[
             &["creation_flags"],
             &["<CreationFlags>"],
-            &["CreateProcess", "DETACHED_PROCESS|CREATE_NEW_CONSOLE|CREATE_NEW_PROCESS_GROUP|CREATE_BREAKAWAY_FROM_JOB"],
         ],
         programs: &[
             "schtasks", "powershell", "pwsh", "cmd /c|/C|/k|/K", "start",
         ],
-        ..Words::NONE
     },
     check,
 };

@@ -26,6 +26,10 @@ pub const WIDE_14: &str = "positions=14";
 /// How the names of the package `sh` come into a file.
 pub(super) const SH: &str = "<import sh>|<from sh>|<, sh>|<,sh>";
 
+/// What imports a module whose name is a literal.
+pub(super) const BY_NAME: &str = "__import__|import_module";
+const SH_BY_NAME: &[&str] = &[BY_NAME, "\"sh\"|'sh'"];
+
 /// What a rule needs. It names something; else no file could be left out.
 #[derive(Clone, Copy, Debug)]
 pub struct Words {
@@ -70,6 +74,10 @@ pub struct Spawners {
     pub shell: Groups,
     /// Names a program in the code itself: as a function, in a macro's tokens.
     pub names: Groups,
+    /// What of `argv` means the same in a file of the other language.
+    pub abroad_argv: Groups,
+    /// What of `text` does.
+    pub abroad_text: Groups,
 }
 
 /// Those of Python. Popen's ninth position is `shell`.
@@ -92,7 +100,9 @@ pub const PYTHON: Spawners = Spawners {
         &["getstatusoutput"],
         &["PopenSpawn"],
         &["<import invoke>|<from invoke>|<, invoke>|<,invoke>"],
+        &[BY_NAME, "\"invoke\"|'invoke'"],
         &["<import fabric>|<from fabric>|<, fabric>|<,fabric>"],
+        &[BY_NAME, "\"fabric\"|'fabric'"],
         &["sarge"],
         &["delegator"],
         &["executor", ".execute"],
@@ -107,9 +117,42 @@ pub const PYTHON: Spawners = Spawners {
         &[".Command", "<cmd>"],
         &["plumbum"],
         &[SH],
+        SH_BY_NAME,
     ],
     shell: &[&["shell"], &["anyio"]],
-    names: &[&["plumbum"], &[SH]],
+    names: &[&["plumbum"], &[SH], SH_BY_NAME],
+    abroad_argv: &[
+        &["subprocess"],
+        &["run_process"],
+        &["open_process"],
+        &["execv"],
+        &["execl"],
+        &["posix_spawn"],
+        &["spawnv"],
+        &["spawnl"],
+    ],
+    abroad_text: &[
+        &["<popen>"],
+        &["<os::system>|<posix::system>|<use os::>|<use posix::>"],
+        &["getoutput"],
+        &["getstatusoutput"],
+        &["PopenSpawn"],
+        &["invoke::"],
+        &["fabric::"],
+        &["sarge::"],
+        &["delegator::"],
+        &["executor::"],
+        &["honcho::"],
+        &["pexpect"],
+        &["easyprocess"],
+        &["<pty>", ".spawn"],
+        &["ptyprocess"],
+        &["launch_kernel"],
+        &["mirakuru"],
+        &["cmd::Command"],
+        &["anyio::"],
+        &["subprocess_shell"],
+    ],
 };
 
 /// Those of Rust.
@@ -135,5 +178,26 @@ pub const RUST: Spawners = Spawners {
         &["exec_shell"],
     ],
     shell: &[&["<shell>"]],
-    names: &[&["cmd_lib"], &["run_cmd"], &["run_fun"]],
+    names: &[
+        &["cmd_lib"],
+        &["run_cmd"],
+        &["run_fun"],
+        &["<sh::>|<use sh>"],
+        &["plumbum::"],
+    ],
+    abroad_argv: &[
+        &["Command.new"],
+        &["CommandBuilder.new"],
+        &["Exec.cmd"],
+        &["CommandWrap.with_new"],
+        &["Program.new"],
+    ],
+    abroad_text: &[
+        &["Exec.shell"],
+        &["<Shell>", ".cmd"],
+        &["xshell"],
+        &["<duct>"],
+        &["rexpect"],
+        &["expectrl"],
+    ],
 };

@@ -1,7 +1,7 @@
 //! A Python text by a pass over its bytes alone, for those who ask what it may hold before it is parsed:
 //! its code, and its string literals with what can be told of where they stand.
 
-use super::literal::{cook, open};
+use super::literal::{Hole, cook, holes, open};
 use crate::facts::tree::Piece;
 use crate::source::Span;
 
@@ -35,6 +35,9 @@ pub(crate) struct Literals {
 
 /// Fewer positions than this are not told of.
 const FEW: usize = 8;
+
+/// How deep formats are followed into each other.
+const DEEPEST: usize = 8;
 
 /// What is called with a message, or with a key before all others.
 const MESSAGES: &[&str] = &[
@@ -98,16 +101,24 @@ struct Level {
     named: bool,
     /// How many items came when the last one was seen that is no string.
     other: usize,
+    /// Whether it holds parameters with their defaults, which are no arguments.
+    defines: bool,
 }
 
 struct Pass<'t> {
     text: &'t str,
     at: usize,
+    /// Where it ends: the text, or the hole of a format.
+    until: usize,
+    /// How many formats are around.
+    depth: usize,
     levels: Vec<Level>,
     /// The last byte that is neither blank nor comment, and the one before it; a line break where a
     /// statement ends.
     last: [u8; 2],
     word: Span,
+    /// Whether that is the name of what is defined here.
+    defined: bool,
     /// Whether but for a `+` nothing stands between here and the last literal.
     beside: bool,
     found: Literals,
@@ -120,9 +131,12 @@ pub(crate) fn literals(text: &str) -> Literals {
     let mut pass = Pass {
         text,
         at: 0,
+        until: text.len(),
+        depth: 0,
         levels: Vec::new(),
         last: [b'\n'; 2],
         word: Span::default(),
+        defined: false,
         beside: false,
         found: Literals::default(),
         alone: Vec::new(),
@@ -143,7 +157,7 @@ impl Pass<'_> {
 
     /// Goes on by one token; false at the end.
     fn step(&mut self) -> bool {
-        let Some(byte) = self.byte(self.at) else {
+        let Some(byte) = self.byte(self.at).filter(|_| self.at < self.until) else {
             return false;
         };
         let start = self.at;
@@ -154,6 +168,9 @@ impl Pass<'_> {
                 self.found.code.push('\n');
                 if self.levels.is_empty() {
                     self.note(b'\n');
+                } else if self.last[1] == b'=' {
+                    // The marks of a merge that failed compare nothing.
+                    self.last[0] = b' ';
                 }
             }
             b'#' => self.at = self.line_end(start),
@@ -206,6 +223,7 @@ impl Pass<'_> {
             keyword: None,
             named: false,
             other: 0,
+            defines: self.defined && byte == b'(',
         });
         self.found.code.push(char::from(byte));
         self.note(byte);
@@ -285,8 +303,12 @@ impl Pass<'_> {
         }
         let word = word.to_owned();
         self.found.code.push_str(&word);
+        self.defined = matches!(self.slice(self.word), "def" | "class") && self.last[1] == b'a';
         self.word = span;
-        self.change(|level| level.other = level.commas + 1);
+        self.change(|level| {
+            level.other = level.commas + 1;
+            level.defines |= word == "lambda";
+        });
         self.note(b'a');
     }
 
@@ -307,10 +329,14 @@ impl Pass<'_> {
         let found = Found {
             text: text.collect(),
             joins: self.beside,
-            follows: self.last[1] == b'+',
+            // What is added to a variable may go on with it.
+            follows: self.last[1] == b'+' || self.last == *b"+=",
             inert: self.is_inert(),
         };
         self.found.code.push_str("\"\"");
+        for hole in holes(self.text, literal) {
+            self.hole(&hole);
+        }
         if self.last[1] == b'\n' && self.levels.is_empty() && self.ends_line() {
             self.alone.push(found);
             // The next one, on a line of its own too, is no part of it.
@@ -319,6 +345,45 @@ impl Pass<'_> {
         self.found.all.push(found);
         self.last = [self.last[1], b'"'];
         self.beside = true;
+    }
+
+    /// Reads the code that a format puts in: it is code like any other.
+    fn hole(&mut self, hole: &Hole) {
+        if self.depth >= DEEPEST {
+            self.found.odd = true;
+            return;
+        }
+        let (at, until) = (hole.value.start as usize, hole.value.end as usize);
+        let around = Level {
+            opener: b'(',
+            callee: None,
+            commas: 0,
+            keyword: None,
+            named: false,
+            other: 0,
+            defines: false,
+        };
+        let mut inner = Pass {
+            text: self.text,
+            at,
+            until,
+            depth: self.depth + 1,
+            levels: vec![around],
+            last: [b'\n', b'('],
+            word: Span::default(),
+            defined: false,
+            beside: false,
+            found: std::mem::take(&mut self.found),
+            alone: Vec::new(),
+        };
+        inner.found.code.push('(');
+        while inner.step() {}
+        inner.found.code.push(')');
+        inner.found.odd |= inner.levels.len() != 1;
+        self.found = inner.found;
+        for nested in &hole.nested {
+            self.hole(nested);
+        }
     }
 
     /// The next byte that is no blank.
@@ -343,17 +408,21 @@ impl Pass<'_> {
         if level.opener == b'{' {
             return self.next() == Some(b':');
         }
-        let Some(callee) = level.callee else {
+        let Some(callee) = level.callee.filter(|_| !level.defines) else {
             return false;
         };
+        if &self.last == b":=" {
+            return false;
+        }
         let name = self.slice(callee);
         let message = MESSAGES.contains(&name)
             || ["Error", "Exception", "Warning"]
                 .iter()
                 .any(|end| name.ends_with(end));
-        let told = level
-            .keyword
-            .is_some_and(|word| TOLD.contains(&self.slice(word)));
+        let told = name != "dict"
+            && level
+                .keyword
+                .is_some_and(|word| TOLD.contains(&self.slice(word)));
         let key = KEYED.contains(&name) && level.commas == 0;
         message || told || key
     }

@@ -11,8 +11,8 @@ pub(crate) struct Sketch {
     /// Its tokens; string literals are empty, and the names of functions and constants are left out
     /// where they are defined.
     pub(crate) code: String,
-    /// Its string literals, escapes resolved.
-    pub(crate) texts: Vec<String>,
+    /// Its string literals, escapes resolved, and whether each is put behind another text.
+    pub(crate) texts: Vec<(String, bool)>,
 }
 
 /// Reads it. Total.
@@ -66,13 +66,24 @@ pub(crate) fn sketch(text: &str) -> Sketch {
 }
 
 impl Sketch {
+    /// Whether what comes next is put behind a text: `a + "b"`, `a.push_str("b")`, `concat!("a", "b")`.
+    fn goes_on(&self) -> bool {
+        let code = self.code.trim_end();
+        let in_concat = || {
+            let behind = code.rsplit_once("concat!(").map(|(_, behind)| behind);
+            behind.is_some_and(|behind| !behind.contains(')'))
+        };
+        let added = ["+", "+=", "push_str("];
+        added.iter().any(|end| code.ends_with(end)) || code.ends_with(',') && in_concat()
+    }
+
     fn literal(&mut self, own: &str, start: usize) {
         match read(own, start, false) {
             Literal::Text(parts) => {
                 let texts = parts.into_iter().map(|part| match part {
                     Part::Text(text, _) | Part::Hole(text, _) => text,
                 });
-                self.texts.push(texts.collect());
+                self.texts.push((texts.collect(), self.goes_on()));
                 self.code.push_str("\"\"");
             }
             Literal::Int(_) | Literal::Other => self.code.push_str(own),
