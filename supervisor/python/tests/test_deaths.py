@@ -130,8 +130,9 @@ class Moments(TestCase):
         print(f"{rounds} kills of a Python owner, 0 survivors")
 
     def test_the_control_loses(self):
-        moments, lost, rounds = random.Random(7), 0, 20 if ALL else 10
-        for _ in range(rounds):
+        moments, lost, rounds = random.Random(7), 0, 0
+        while lost < 5 and rounds < 20:
+            rounds += 1
             self.owner_for(moments.randrange(30_000), self.registered_late)
             end = time.monotonic() + 3
             while self.living() and time.monotonic() < end:
@@ -139,5 +140,5 @@ class Moments(TestCase):
             lost += bool(self.living())
             self._end_all()
         print(f"registered after its start: {lost} of {rounds} kills left a child")
-        # Most of them: so that none lost in the test above says something.
-        self.assertGreater(lost * 2, rounds)
+        # A quarter at least: so that none lost of the many in the test above is no chance.
+        self.assertEqual(lost, 5)
