@@ -99,16 +99,15 @@ impl Filter {
             for escape in ESCAPES {
                 gathered.plain(escape, Says::Hides);
             }
-            // Paths are told from each other by their names alone: those of the other language count.
-            let (own, other) = match language {
-                Language::Python => (PYTHON, RUST),
-                Language::Rust => (RUST, PYTHON),
+            let own = match language {
+                Language::Python => PYTHON,
+                Language::Rust => RUST,
             };
             let mut groups = Vec::new();
-            let argv = own.argv.iter().chain(other.abroad_argv);
-            let text = || own.text.iter().chain(other.abroad_text);
-            groups.extend(argv.chain(text()).map(|group| (group, Says::Spawns)));
-            groups.extend(text().chain(own.shell).map(|group| (group, Says::Shell)));
+            let starts = own.argv.iter().chain(own.text);
+            groups.extend(starts.map(|group| (group, Says::Spawns)));
+            let reads = own.text.iter().chain(own.shell);
+            groups.extend(reads.map(|group| (group, Says::Shell)));
             groups.extend(own.names.iter().map(|group| (group, Says::Names)));
             for words in rules {
                 let own = match language {

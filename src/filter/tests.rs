@@ -76,7 +76,6 @@ const REACHED: &[&str] = &[
     "\u{feff}import sh\nsh.nginx()",
     "import sh\nsh.docker('run', '-d', 'x')",
     "from plumbum.cmd import docker\ndocker['run', '-d', 'x']()",
-    "Command.new('nginx')",
 ];
 
 /// Code and texts where a pass over literals could overlook them.
@@ -126,7 +125,6 @@ const OF_RUST: &[&str] = &[
     "extern { fn fork() -> i32; } fn f() { fork(); fork(); }",
     "fn f() { server.cmd(\"new-session\"); }",
     "fn f() { libc::syscall(0x70i64); }",
-    "fn f() { subprocess::run([\"nginx\"]); }",
     "fn f() { X { creationflags: 8 }; }",
 ];
 

@@ -74,10 +74,6 @@ pub struct Spawners {
     pub shell: Groups,
     /// Names a program in the code itself: as a function, in a macro's tokens.
     pub names: Groups,
-    /// What of `argv` means the same in a file of the other language.
-    pub abroad_argv: Groups,
-    /// What of `text` does.
-    pub abroad_text: Groups,
 }
 
 /// Those of Python. Popen's ninth position is `shell`.
@@ -121,38 +117,6 @@ pub const PYTHON: Spawners = Spawners {
     ],
     shell: &[&["shell"], &["anyio"]],
     names: &[&["plumbum"], &[SH], SH_BY_NAME],
-    abroad_argv: &[
-        &["subprocess"],
-        &["run_process"],
-        &["open_process"],
-        &["execv"],
-        &["execl"],
-        &["posix_spawn"],
-        &["spawnv"],
-        &["spawnl"],
-    ],
-    abroad_text: &[
-        &["<popen>"],
-        &["<os::system>|<posix::system>|<use os::>|<use posix::>"],
-        &["getoutput"],
-        &["getstatusoutput"],
-        &["PopenSpawn"],
-        &["invoke::"],
-        &["fabric::"],
-        &["sarge::"],
-        &["delegator::"],
-        &["executor::"],
-        &["honcho::"],
-        &["pexpect"],
-        &["easyprocess"],
-        &["<pty>", ".spawn"],
-        &["ptyprocess"],
-        &["launch_kernel"],
-        &["mirakuru"],
-        &["cmd::Command"],
-        &["anyio::"],
-        &["subprocess_shell"],
-    ],
 };
 
 /// Those of Rust.
@@ -178,26 +142,5 @@ pub const RUST: Spawners = Spawners {
         &["exec_shell"],
     ],
     shell: &[&["<shell>"]],
-    names: &[
-        &["cmd_lib"],
-        &["run_cmd"],
-        &["run_fun"],
-        &["<sh::>|<use sh>"],
-        &["plumbum::"],
-    ],
-    abroad_argv: &[
-        &["Command.new"],
-        &["CommandBuilder.new"],
-        &["Exec.cmd"],
-        &["CommandWrap.with_new"],
-        &["Program.new"],
-    ],
-    abroad_text: &[
-        &["Exec.shell"],
-        &["<Shell>", ".cmd"],
-        &["xshell"],
-        &["<duct>"],
-        &["rexpect"],
-        &["expectrl"],
-    ],
+    names: &[&["cmd_lib"], &["run_cmd"], &["run_fun"]],
 };

@@ -3,7 +3,7 @@
 use super::{File, makers};
 use crate::facts::tree::{Id, Kind};
 use crate::facts::{Arg, HOLE, ScopeId, Value, Word};
-use crate::source::Span;
+use crate::source::{Language, Span};
 
 /// A command that is being put together.
 pub(super) struct Builder {
@@ -37,9 +37,10 @@ pub(super) fn follow(
     args: &[Arg],
     (act, scope): (Span, ScopeId),
 ) {
+    let rust = file.source.language == Language::Rust;
     let makes = paths
         .iter()
-        .any(|path| MAKERS.iter().any(|maker| ends_with_path(path, maker)));
+        .any(|path| rust && MAKERS.iter().any(|maker| ends_with_path(path, maker)));
     if makes {
         let ways = args
             .first()

@@ -18,7 +18,7 @@ pub(super) use programs::read_programs;
 pub(super) fn commands(file: &File<'_>, facts: &mut Facts, builders: Vec<Builder>) {
     let mut found = Vec::new();
     for (index, call) in facts.calls.iter().enumerate() {
-        if let Some(how) = how(call) {
+        if let Some(how) = how(facts.language, call) {
             found.extend(command(file, facts, index, call, how));
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::facts::Call;
 use crate::facts::gather::argv::ends_with_path;
+use crate::source::Language;
 
 /// How a call takes its command.
 #[derive(Clone, Copy)]
@@ -160,14 +161,24 @@ const METHODS: &[(&str, How)] = &[
     ("subprocess_shell", How::Shell(1, "cmd")),
 ];
 
-/// How the call takes its command, if it starts one.
-pub(super) fn how(call: &Call) -> Option<How> {
+/// Crates whose functions are no methods of a type.
+const CRATES: &[&str] = &["cmd_lib.", "duct.", "expectrl.", "rexpect.", "xshell."];
+
+/// Whether a name of [`SPAWNERS`] is Rust's: a type's, a macro's, a crate's. The others are Python's.
+fn is_of_rust(name: &str) -> bool {
+    name.starts_with(char::is_uppercase)
+        || name.contains('!')
+        || CRATES.iter().any(|own| name.starts_with(own))
+}
+
+/// How the call in a file of this language takes its command, if it starts one.
+pub(super) fn how(language: Language, call: &Call) -> Option<How> {
+    let rust = language == Language::Rust;
     for path in &call.paths {
         let bare = path.strip_prefix("gevent.").unwrap_or(path);
         let known = SPAWNERS.iter().find(|(names, _)| {
-            names
-                .iter()
-                .any(|name| bare == *name || rust_end(path, name))
+            let mut names = names.iter().filter(|name| is_of_rust(name) == rust);
+            names.any(|name| bare == *name || rust_end(path, name))
         });
         if let Some((_, how)) = known {
             return Some(*how);
@@ -175,12 +186,12 @@ pub(super) fn how(call: &Call) -> Option<How> {
         let named = path
             .strip_prefix("sh.")
             .or_else(|| path.strip_prefix("plumbum.cmd."));
-        if named.is_some_and(|program| !program.contains('.') && !program.is_empty()) {
+        if !rust && named.is_some_and(|program| !program.contains('.') && !program.is_empty()) {
             return Some(How::NamedProgram);
         }
     }
-    METHODS
-        .iter()
+    let mut methods = METHODS.iter().filter(|_| !rust);
+    methods
         .find(|(name, _)| *name == call.name)
         .map(|(_, how)| *how)
 }
@@ -194,7 +205,6 @@ fn rust_end(path: &str, name: &str) -> bool {
 mod tests {
     use super::*;
     use crate::filter::Filter;
-    use crate::source::Language;
 
     #[test]
     fn the_filter_knows_every_spawner() {
@@ -202,9 +212,7 @@ mod tests {
         let mut missed = Vec::new();
         let paths = SPAWNERS.iter().flat_map(|(names, _)| names.iter());
         for path in paths.chain(METHODS.iter().map(|(name, _)| name)) {
-            let crates = ["duct", "expectrl", "rexpect"];
-            let of_rust = crates.iter().any(|name| path.starts_with(name));
-            let of_rust = of_rust || path.contains('!') || path.starts_with(char::is_uppercase);
+            let of_rust = is_of_rust(path);
             let (language, text) = if of_rust {
                 (
                     Language::Rust,

@@ -62,7 +62,7 @@ fn readers(file: &File<'_>, facts: &Facts, builders: &[Builder], call: &Call) ->
         }
         let by_shell =
             || option(facts, index, "shell").is_some_and(|own| own.value.truth() != Truth::No);
-        match how(maker) {
+        match how(facts.language, maker) {
             Some(How::Popen) if !by_shell() => {
                 let arg = maker.arg(0, "args").or_else(|| maker.arg(0, "command"));
                 found.extend(

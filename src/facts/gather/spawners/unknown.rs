@@ -9,7 +9,7 @@ use crate::facts::gather::fold;
 use crate::facts::shell::{self, Place};
 use crate::facts::tree::{Form, Spread};
 use crate::facts::{Call, Command, Facts, Text, Value, Word};
-use crate::source::Span;
+use crate::source::{Language, Span};
 
 /// Programs whose names mean nothing else. As the function may have any name, each stands among the
 /// words of the rule that finds it.
@@ -36,7 +36,7 @@ pub(super) fn given(facts: &Facts, started: &[Command]) -> Vec<Command> {
     for call in facts.calls.iter().filter(names_loud) {
         let new = if call.name == "join" {
             joined(call)
-        } else if runs(call) {
+        } else if runs(facts.language, call) {
             carried(call)
         } else {
             continue;
@@ -64,7 +64,7 @@ fn is_loud(commands: &[Command]) -> bool {
 }
 
 /// Whether the name of what is called says that it runs a command, and how it does is not known.
-fn runs(call: &Call) -> bool {
+fn runs(language: Language, call: &Call) -> bool {
     let says = |name: &str| {
         let lower = name.to_ascii_lowercase();
         let has = |words: &[&str]| lower.split('_').any(|word| words.contains(&word));
@@ -76,7 +76,7 @@ fn runs(call: &Call) -> bool {
         && says(&call.name)
         && !call.name.starts_with("assert")
         && !call.paths.iter().any(is_double)
-        && how(call).is_none()
+        && how(language, call).is_none()
 }
 
 /// The commands that a call's arguments may be: each list, each text, and all texts as one argv.
