@@ -125,7 +125,6 @@ const OF_RUST: &[&str] = &[
     "extern { fn fork() -> i32; } fn f() { fork(); fork(); }",
     "fn f() { server.cmd(\"new-session\"); }",
     "fn f() { libc::syscall(0x70i64); }",
-    "fn f() { X { creationflags: 8 }; }",
 ];
 
 #[test]

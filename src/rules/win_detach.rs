@@ -4,7 +4,7 @@ use super::names::{is_asserted, is_here, mentions, only_arg};
 use super::words::{WIDE_14, Words};
 use super::{Certainty, Hit, Level, Rule, Way, leaving};
 use crate::facts::{Call, Command, Facts, Value, Word};
-use crate::source::Span;
+use crate::source::{Language, Span};
 
 pub(super) const RULE: Rule = Rule {
     id: "win-detach",
@@ -68,15 +68,16 @@ When the child must outlive its spawner by design, or when the group is made onl
 `CTRL_BREAK_EVENT` and a job object ends it.
 "#,
     words: Words {
-        both: &[
+        both: &[&[
+            "CreateProcess",
+            "DETACHED_PROCESS|CREATE_NEW_CONSOLE|CREATE_NEW_PROCESS_GROUP|CREATE_BREAKAWAY_FROM_JOB",
+        ]],
+        python: &[
             &["<creationflags>"],
             &["P_DETACH"],
             &["startfile"],
             &["spawnl"],
             &["spawnv"],
-            &["CreateProcess", "DETACHED_PROCESS|CREATE_NEW_CONSOLE|CREATE_NEW_PROCESS_GROUP|CREATE_BREAKAWAY_FROM_JOB"],
-        ],
-        python: &[
             &["subprocess|Popen", WIDE_14],
         ],
         rust: &[
@@ -101,8 +102,11 @@ const NAMES: &[&str] = &[
 ];
 
 fn check(facts: &Facts) -> Vec<Hit> {
+    // The argument is Python's; what a binding to the system calls so starts nothing.
+    let python = facts.language == Language::Python;
     let options = facts.settings.iter().filter(|setting| {
-        setting.name == "creationflags" && !is_asserted(facts, setting) && detaches(&setting.value)
+        python
+            && setting.name == "creationflags" && !is_asserted(facts, setting) && detaches(&setting.value)
     });
     let options = options.map(|setting| Hit::new(setting.act, setting.span, Way::Windows));
     let calls =
