@@ -91,10 +91,10 @@ impl Filter {
         let terms = |language| {
             let mut gathered = Gathered::default();
             for marker in MARKERS {
-                gathered.add(marker, Says::Speaks);
+                gathered.add(marker, Says::Wanted);
             }
             for name in helpers {
-                gathered.plain(name, Says::Speaks);
+                gathered.plain(name, Says::Wanted);
             }
             for escape in ESCAPES {
                 gathered.plain(escape, Says::Hides);
@@ -155,9 +155,9 @@ impl Filter {
         let Some(bytes) = plain(bytes) else {
             return true;
         };
-        let said = terms.read(&bytes, |said| said.speaks);
-        if said.speaks || said.is_nothing() {
-            return said.speaks;
+        let said = terms.read(&bytes, |said| said.wanted);
+        if said.wanted || said.is_nothing() {
+            return said.wanted;
         }
         let text = decode(Language::Python, &bytes).text;
         let Some(read) = texts::python(&text) else {
@@ -169,17 +169,16 @@ impl Filter {
         let wide = || named.wide.is_some_and(|positions| read.is_wide(positions));
         let runs = || {
             let shell = whole.shell || named.shell || read.is_wide(SHELL_AT);
-            named.names && self.programs.is_named_in(&read.code, &read.texts)
-                || self
-                    .programs
-                    .in_one_of(&read.texts, shell, read.splits("split"))
+            let programs = self.programs.of(&read.texts);
+            named.names && programs.are_named_in(&read.code)
+                || programs.are_run(shell, read.splits("split"))
         };
         whole.matches || named.matches || wide() || named.spawns && runs()
     }
 
     fn wants_rust(&self, terms: &Terms, bytes: &[u8]) -> bool {
-        let said = terms.read(bytes, |said| said.speaks);
-        if said.speaks {
+        let said = terms.read(bytes, |said| said.wanted);
+        if said.wanted {
             return true;
         }
         if said.is_nothing() {
@@ -194,7 +193,8 @@ impl Filter {
             || said.spawns
                 && self
                     .programs
-                    .in_one_of(&read.texts, said.shell, read.splits("shlex"))
+                    .of(&read.texts)
+                    .are_run(said.shell, read.splits("shlex"))
     }
 }
 

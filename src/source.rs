@@ -182,6 +182,11 @@ impl Source {
     }
 }
 
+/// Whether a byte is part of a name: a letter, a digit, `_`, or of a character outside of ASCII.
+pub(crate) const fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

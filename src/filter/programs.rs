@@ -1,9 +1,10 @@
 //! Whether a text may run one of the programs that rules know. Wider than the shell reader, and
 //! cheap: a name counts wherever a command may begin.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::texts::Text;
+use super::texts::{Text, is_program_text};
 use crate::facts::shell;
 
 /// Programs whose names are words of every day: they count only where a command may begin.
@@ -60,44 +61,55 @@ impl Programs {
         programs
     }
 
+    /// The same programs, asked about these texts.
+    pub(super) fn of<'a>(&'a self, texts: &'a [Text]) -> Asked<'a> {
+        Asked {
+            programs: self,
+            texts,
+            met: RefCell::default(),
+        }
+    }
+}
+
+/// Programs, and the texts that may run one.
+pub(super) struct Asked<'a> {
+    programs: &'a Programs,
+    texts: &'a [Text],
+    /// Whether what must come to a program stands in some text: looked for once, not at each use.
+    met: RefCell<BTreeMap<&'a str, bool>>,
+}
+
+impl<'a> Asked<'a> {
     /// Whether one of the texts may run one of them: as a text for a `shell`, or as a word of an argv,
     /// among which may be a program that reads another as a text.
-    pub(super) fn in_one_of(&self, texts: &[Text], shell: bool, split: bool) -> bool {
+    pub(super) fn are_run(&self, shell: bool, split: bool) -> bool {
         let reads = |text: &Text| {
             let name = name(&text.text);
-            self.readers.contains(name.as_str())
+            self.programs.readers.contains(name.as_str())
         };
-        let shell = shell || texts.iter().any(reads);
-        texts.iter().any(|text| {
+        let shell = shell || self.texts.iter().any(reads);
+        self.texts.iter().any(|text| {
             if shell || is_program_text(&text.text) {
-                let background = shell && self.background && in_background(&text.text);
-                return background || self.is_run_by(text, texts);
+                let background = shell && self.programs.background;
+                return background && in_background(&text.text) || self.is_run_by(text);
             }
-            if split && self.begins(&text.text, texts) {
-                return true;
-            }
-            let own = constant(&text.text);
-            let names = [
-                name(&own),
-                name(own.rsplit('\\').next().unwrap_or_default()),
-            ];
             let in_text = |name: &String| IN_TEXT.contains(&name.as_str());
-            names
-                .iter()
-                .any(|name| !in_text(name) && self.counts(name, texts))
+            let names = names(&constant(&text.text));
+            split && self.begins(&text.text)
+                || names.iter().any(|name| !in_text(name) && self.counts(name))
         })
     }
 
     /// Whether a name of the code is one of them, as packages call programs: `sh.apt_get`.
-    pub(super) fn is_named_in(&self, code: &str, texts: &[Text]) -> bool {
+    pub(super) fn are_named_in(&self, code: &str) -> bool {
         let words = code.split(|ch: char| !(ch.is_alphanumeric() || ch == '_'));
         words
             .into_iter()
-            .any(|word| self.counts(&word.replace('_', "-"), texts))
+            .any(|word| self.counts(&word.replace('_', "-")))
     }
 
     /// Whether a text that is split into an argv begins with one of them, or with what carries one.
-    fn begins(&self, text: &str, all: &[Text]) -> bool {
+    fn begins(&self, text: &str) -> bool {
         let mut words = text.split_whitespace();
         let Some(first) = words.next() else {
             return false;
@@ -106,20 +118,21 @@ impl Programs {
             let own = constant(word);
             let name = name(&own);
             let written = own.ends_with(&name) && !IN_TEXT.contains(&name.as_str());
-            (written && self.counts(&name, all), name)
+            (written && self.counts(&name), name)
         };
         let (counts, name) = program(first);
-        let carries = self.carriers.contains(name.as_str()) || first.starts_with(['-', '{', '%']);
+        let carries =
+            self.programs.carriers.contains(name.as_str()) || first.starts_with(['-', '{', '%']);
         counts || carries && words.any(|word| program(word).0)
     }
 
-    fn is_run_by(&self, text: &Text, all: &[Text]) -> bool {
+    fn is_run_by(&self, text: &Text) -> bool {
         // What a shell puts together from variables, escapes or cut lines, only its reader knows.
         let put_together = text.text.contains(['$', '`']) || text.text.contains("\\\n");
         if put_together
             && shell::programs(&text.text)
                 .iter()
-                .any(|name| self.counts(name, all))
+                .any(|name| self.counts(name))
         {
             return true;
         }
@@ -145,7 +158,7 @@ impl Programs {
                 continue;
             }
             let before = place;
-            if !word.is_empty() && self.takes(&word, &mut place, all) {
+            if !word.is_empty() && self.takes(&word, &mut place) {
                 return true;
             }
             word.clear();
@@ -169,21 +182,20 @@ impl Programs {
     }
 
     /// Takes a word of a text; true if it is a program that counts.
-    fn takes(&self, word: &str, place: &mut Place, all: &[Text]) -> bool {
+    fn takes(&self, word: &str, place: &mut Place) -> bool {
         let bare: String = word.chars().filter(|ch| *ch != '\\').collect();
+        let [own, behind] = names(word);
         let names = [
-            name(&bare),
-            name(word.rsplit('\\').next().unwrap_or_default()),
+            own,
+            behind,
             // `env -Sat`
             name(bare.strip_prefix("-S").unwrap_or_default()),
             // `$'at'`
             name(bare.strip_prefix('$').unwrap_or_default()),
         ];
-        for name in &names {
-            let here = *place != Place::Inside || !COMMON.contains(&name.as_str());
-            if here && self.counts(name, all) {
-                return true;
-            }
+        let here = |name: &String| *place != Place::Inside || !COMMON.contains(&name.as_str());
+        if names.iter().any(|name| here(name) && self.counts(name)) {
+            return true;
         }
         // A value that is put in may be a command that carries the next one, or nothing.
         let put_in = bare.starts_with('%');
@@ -192,20 +204,24 @@ impl Programs {
             let carries = bare.starts_with('-')
                 || names
                     .iter()
-                    .any(|name| self.carriers.contains(name.as_str()));
+                    .any(|name| self.programs.carriers.contains(name.as_str()));
             *place = if carries { Place::Any } else { Place::Inside };
         }
         false
     }
 
-    fn counts(&self, name: &str, all: &[Text]) -> bool {
-        let rows = self.names.get(name).into_iter().flatten();
-        rows.into_iter().any(|row| {
-            row.is_empty()
-                || row
-                    .iter()
-                    .any(|word| all.iter().any(|text| has(&text.text, word)))
-        })
+    /// Whether this is a program that counts, with what must come to it.
+    fn counts(&self, name: &str) -> bool {
+        let rows = self.programs.names.get(name).into_iter().flatten();
+        rows.into_iter()
+            .any(|row| row.is_empty() || row.iter().any(|word| self.is_met(word)))
+    }
+
+    /// Whether one of the texts has a word that must come to a program.
+    fn is_met(&self, word: &'a str) -> bool {
+        let mut met = self.met.borrow_mut();
+        let looked = || self.texts.iter().any(|text| has(&text.text, word));
+        *met.entry(word).or_insert_with(looked)
     }
 }
 
@@ -230,6 +246,15 @@ fn name(path: &str) -> String {
     name.strip_suffix(".exe").map(str::to_owned).unwrap_or(name)
 }
 
+/// What a path may name: without the signs that a shell takes off, and behind a folder of Windows.
+fn names(path: &str) -> [String; 2] {
+    let bare: String = path.chars().filter(|ch| *ch != '\\').collect();
+    [
+        name(&bare),
+        name(path.rsplit('\\').next().unwrap_or_default()),
+    ]
+}
+
 /// Whether a text has a word that must come to a program: `-P` is an option, or in a cluster of them.
 fn has(text: &str, word: &str) -> bool {
     let letter = word.strip_prefix('-').filter(|letters| letters.len() == 1);
@@ -244,11 +269,6 @@ fn has(text: &str, word: &str) -> bool {
     };
     text.split(|ch: char| ch.is_whitespace() || "'\"`(){}[],;=".contains(ch))
         .any(cluster)
-}
-
-/// Whether a text may be a program of Python, whose own calls may run a command.
-fn is_program_text(text: &str) -> bool {
-    (text.contains("import ") || text.contains("__import__")) && text.len() > "import ".len()
 }
 
 /// The text without the values that are put in: `f"{folder}/at"`, `"at%s" % end`.

@@ -1,167 +1,17 @@
 //! Words in bytes: which groups of them are there, told in one pass.
 
+mod word;
+
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use aho_corasick::packed::{self, Searcher};
 use aho_corasick::{AhoCorasick, MatchKind};
-use memchr::memmem;
 
+pub(super) use self::word::UNREACHED;
+use self::word::{Word, is_starred};
 use crate::rules::WIDE;
-
-/// What must stand beside a word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Border {
-    /// Anything.
-    Any,
-    /// No letter, digit or `_`.
-    Whole,
-    /// The same, and something that reaches it before.
-    Reached,
-}
-
-/// A word of a rule.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Word {
-    letters: String,
-    border: Border,
-    /// What must stand close behind it; often nothing.
-    near: String,
-}
-
-impl Word {
-    fn new(written: &str) -> Self {
-        let (written, near) = written.split_once('…').unwrap_or((written, ""));
-        let whole = written
-            .strip_prefix('<')
-            .and_then(|rest| rest.strip_suffix('>'));
-        let reached = written.strip_prefix('.').filter(|rest| !rest.is_empty());
-        let (letters, border) = match (whole, reached) {
-            (Some(letters), _) => (letters, Border::Whole),
-            (None, Some(letters)) => (letters, Border::Reached),
-            (None, None) => (written, Border::Any),
-        };
-        Self {
-            letters: letters.to_owned(),
-            border,
-            near: near.to_owned(),
-        }
-    }
-
-    /// Whether it stands at `at`, where its letters are.
-    fn is_at(&self, bytes: &[u8], at: usize, starred: &dyn Fn() -> bool) -> bool {
-        let before = bytes.get(..at).unwrap_or_default();
-        let after = bytes.get(at + self.letters.len()..).unwrap_or_default();
-        let letters = self.letters.as_bytes();
-        let apart = |inside: Option<&u8>, outside: Option<&u8>| {
-            !inside.copied().is_some_and(is_part) || !outside.copied().is_some_and(is_part)
-        };
-        let whole =
-            || apart(letters.first(), before.last()) && apart(letters.last(), after.first());
-        let close = after.get(..NEAR).unwrap_or(after);
-        if !self.near.is_empty() && memmem::find(close, self.near.as_bytes()).is_none() {
-            return false;
-        }
-        match self.border {
-            Border::Any => true,
-            Border::Whole => whole(),
-            Border::Reached => whole() && (is_reached(before) || starred()),
-        }
-    }
-
-    fn is_in(&self, bytes: &[u8], starred: &dyn Fn() -> bool) -> bool {
-        memmem::find_iter(bytes, self.letters.as_bytes()).any(|at| self.is_at(bytes, at, starred))
-    }
-}
-
-/// How many bytes behind a word are close to it.
-const NEAR: usize = 32;
-
-/// Letters, digits, `_`, and all of a character outside of ASCII.
-fn is_part(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
-}
-
-/// Whether what ends here reaches the name that follows: `os.`, `libc::`, `import `, `(`, `"`.
-fn is_reached(before: &[u8]) -> bool {
-    ends_in_reach(before) || ends_in_reach(without_comments(before))
-}
-
-fn ends_in_reach(before: &[u8]) -> bool {
-    let before = before.trim_ascii_end();
-    // A line that goes on.
-    let before = before
-        .strip_suffix(b"\\")
-        .unwrap_or(before)
-        .trim_ascii_end();
-    let Some(last) = before.last() else {
-        return false;
-    };
-    let quoted = before
-        .strip_suffix(b"\"")
-        .or_else(|| before.strip_suffix(b"'"));
-    if let Some(before) = quoted {
-        // As in `getattr(os, "fork")` and `libc["fork"]`: any literal that is not said to be no name.
-        return !before.ends_with(UNREACHED);
-    }
-    b".:,({[".contains(last) || before.ends_with(b"import")
-}
-
-/// What stands before a literal that names nothing.
-pub(super) const UNREACHED: &[u8] = b";\n";
-
-/// The bytes without the comments that end them, each on the end of its line or on one of its own.
-fn without_comments(before: &[u8]) -> &[u8] {
-    let mut rest = before;
-    while let Some(end) = memchr::memrchr2(b'\n', b'\r', rest) {
-        // What stands behind the last break is no comment's line: it holds the name.
-        if !rest.get(end..).unwrap_or_default().trim_ascii().is_empty() {
-            break;
-        }
-        let lines = rest.get(..end).unwrap_or_default();
-        let start = memchr::memrchr2(b'\n', b'\r', lines).map_or(0, |at| at + 1);
-        let line = lines.get(start..).unwrap_or_default();
-        let comment = memchr::memchr(b'#', line).or_else(|| memmem::find(line, b"//"));
-        rest = match comment {
-            Some(at) => lines.get(..start + at).unwrap_or_default(),
-            None if line.trim_ascii().is_empty() => lines,
-            None => break,
-        };
-        let code = comment.and_then(|at| line.get(..at)).unwrap_or_default();
-        if !code.trim_ascii().is_empty() {
-            break;
-        }
-    }
-    rest
-}
-
-/// Modules whose names a rule wants to be reached, and that are known to be imported whole.
-const STARRED: &[&str] = &[
-    "os",
-    "posix",
-    "pty",
-    "click",
-    "typer",
-    "debugpy",
-    "executor",
-    "ctypes",
-    "cmd",
-    "gevent.os",
-];
-
-/// Whether the names of such a module are reached without it: `from os import *`, `use open::*`.
-fn is_starred(bytes: &[u8]) -> bool {
-    let python = || {
-        memmem::find_iter(bytes, b"import *").any(|at| {
-            let before = bytes.get(..at).unwrap_or_default().trim_ascii_end();
-            STARRED
-                .iter()
-                .any(|name| before.ends_with(format!("from {name}").as_bytes()))
-        })
-    };
-    python()
-        || memmem::find(bytes, b"open::*").is_some()
-        || memmem::find(bytes, b"opener::*").is_some()
-}
+use crate::source::is_word;
 
 /// What a group of words says of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,8 +26,8 @@ pub(super) enum Says {
     Shell,
     /// A name of the code may be that of a program.
     Names,
-    /// A comment may speak to this tool.
-    Speaks,
+    /// The file is wanted: a comment may speak to this tool, or a helper of the configuration is named.
+    Wanted,
     /// The bytes are not what is read: words may be written with escapes, or be cut.
     Hides,
 }
@@ -199,8 +49,8 @@ pub(super) struct Said {
     pub(super) shell: bool,
     /// [`Says::Names`].
     pub(super) names: bool,
-    /// [`Says::Speaks`].
-    pub(super) speaks: bool,
+    /// [`Says::Wanted`].
+    pub(super) wanted: bool,
     /// [`Says::Hides`].
     pub(super) hides: bool,
 }
@@ -211,7 +61,7 @@ impl Said {
         !(self.matches
             || self.spawns
             || self.hides
-            || self.speaks
+            || self.wanted
             || self.names
             || self.wide.is_some())
     }
@@ -225,7 +75,7 @@ impl Said {
             Says::Spawns => self.spawns = true,
             Says::Shell => self.shell = true,
             Says::Names => self.names = true,
-            Says::Speaks => self.speaks = true,
+            Says::Wanted => self.wanted = true,
             Says::Hides => self.hides = true,
         }
     }
@@ -291,35 +141,30 @@ impl Gathered {
         let Some(first) = words.next() else {
             return false;
         };
-        let rest = Rest {
-            number: self.groups,
-            words: words.collect(),
-            says,
-        };
-        self.groups += 1;
-        for word in first {
-            if word.letters.is_empty() {
-                return false;
-            }
-            self.words.entry(word).or_default().push(rest.clone());
+        let rest = words.collect();
+        if first.iter().any(|word| word.letters.is_empty()) {
+            return false;
         }
+        self.push(first, rest, says);
         true
     }
 
     /// Adds a word as it stands, whatever signs it has.
     pub(super) fn plain(&mut self, letters: &str, says: Says) {
-        let word = Word {
-            letters: letters.to_owned(),
-            border: Border::Any,
-            near: String::new(),
-        };
+        self.push(vec![Word::plain(letters)], Vec::new(), says);
+    }
+
+    /// Adds a group: one of `first`, and of each of `words` one.
+    fn push(&mut self, first: Vec<Word>, words: Vec<Vec<Word>>, says: Says) {
         let rest = Rest {
             number: self.groups,
-            words: Vec::new(),
+            words,
             says,
         };
         self.groups += 1;
-        self.words.entry(word).or_default().push(rest);
+        for word in first {
+            self.words.entry(word).or_default().push(rest.clone());
+        }
     }
 
     /// All of it, ready; none if that cannot be made.
@@ -372,7 +217,7 @@ impl Terms {
         };
         // What else a group needs is looked for once, however often its first word is there.
         let mut tried = vec![false; self.groups];
-        let cell = std::cell::OnceCell::new();
+        let cell = OnceCell::new();
         let starred = || *cell.get_or_init(|| is_starred(bytes));
         for part in &self.parts {
             let mut from = 0;
@@ -419,11 +264,11 @@ fn is_cut(bytes: &[u8]) -> bool {
         let (before, after) = bytes.split_at_checked(at).unwrap_or_default();
         let next = after.get(1..).unwrap_or_default();
         matches!(next.first(), Some(b'\n' | b'\r'))
-            && before.last().copied().is_some_and(is_part)
+            && before.last().copied().is_some_and(is_word)
             && next
                 .trim_ascii_start()
                 .first()
                 .copied()
-                .is_some_and(is_part)
+                .is_some_and(is_word)
     })
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::terms::UNREACHED;
 use crate::facts::{python, rust};
 
 /// A literal, or several side by side.
@@ -148,7 +149,7 @@ impl Read {
     /// Code and all literals, in quotes, so that a word in one has the borders that it has in the file.
     pub(super) fn whole(&self) -> String {
         let texts = self.texts.iter().map(|text| &text.text);
-        self.with(";\n\"", texts.chain(&self.inert))
+        self.with(&format!("{UNREACHED}\""), texts.chain(&self.inert))
     }
 
     /// Code, and the literals that may name something of it: `getattr(os, "system")`, a program.
@@ -158,9 +159,9 @@ impl Read {
             .any(|name| self.code.contains(name))
             && ASKED.iter().any(|name| self.code.contains(name));
         let texts = self.texts.iter().map(|text| &text.text);
-        let names = texts.chain(&self.inert).filter(|text| {
-            asks && !text.contains(' ') || text.contains("import ") && text.len() > "import ".len()
-        });
+        let names = texts
+            .chain(&self.inert)
+            .filter(|text| asks && !text.contains(' ') || is_program_text(text));
         self.with("\n, \"", names)
     }
 
@@ -173,4 +174,9 @@ impl Read {
         }
         all
     }
+}
+
+/// Whether a text may be a program of Python, whose own calls may run a command.
+pub(super) fn is_program_text(text: &str) -> bool {
+    (text.contains("import ") || text.contains("__import__")) && text.len() > "import ".len()
 }

@@ -1,9 +1,11 @@
 //! A Python text by a pass over its bytes alone, for those who ask what it may hold before it is parsed:
 //! its code, and its string literals with what can be told of where they stand.
 
+mod inert;
+
 use super::literal::{Hole, cook, holes, open};
 use crate::facts::tree::Piece;
-use crate::source::Span;
+use crate::source::{Span, is_word};
 
 /// A string literal.
 #[derive(Debug)]
@@ -39,55 +41,6 @@ const FEW: usize = 8;
 /// How deep formats are followed into each other.
 const DEEPEST: usize = 8;
 
-/// What is called with a message, or with a key before all others.
-const MESSAGES: &[&str] = &[
-    "print",
-    "warn",
-    "warning",
-    "debug",
-    "info",
-    "error",
-    "exception",
-    "critical",
-    "log",
-    "skip",
-    "fail",
-    "add_argument",
-    "option",
-    "warn_explicit",
-    "note",
-    "verbose",
-    "echo",
-    "secho",
-];
-const KEYED: &[&str] = &[
-    "get",
-    "pop",
-    "setdefault",
-    "hasattr",
-    "setattr",
-    "getattr",
-    "delattr",
-    "startswith",
-    "endswith",
-    "get_option",
-    "set_option",
-    "getoption",
-    "addoption",
-    "register",
-    "isinstance",
-];
-const TOLD: &[&str] = &[
-    "help",
-    "description",
-    "epilog",
-    "usage",
-    "doc",
-    "metavar",
-    "dest",
-    "reason",
-];
-
 /// An open bracket.
 #[derive(Clone, Copy, Debug)]
 struct Level {
@@ -122,30 +75,46 @@ struct Pass<'t> {
     /// Whether but for a `+` nothing stands between here and the last literal.
     beside: bool,
     found: Literals,
-    /// Literals that are statements of their own, if everything fits.
-    alone: Vec<Found>,
 }
 
 /// Reads them. Total.
 pub(crate) fn literals(text: &str) -> Literals {
-    let mut pass = Pass {
-        text,
-        at: 0,
-        until: text.len(),
-        depth: 0,
-        levels: Vec::new(),
-        last: [b'\n'; 2],
-        word: Span::default(),
-        defined: false,
-        beside: false,
-        found: Literals::default(),
-        alone: Vec::new(),
-    };
+    let mut pass = Pass::new(text, 0, text.len());
     while pass.step() {}
-    pass.done()
+    pass.found.odd |= !pass.levels.is_empty();
+    pass.found
 }
 
-impl Pass<'_> {
+impl Level {
+    const fn new(opener: u8) -> Self {
+        Self {
+            opener,
+            callee: None,
+            commas: 0,
+            keyword: None,
+            named: false,
+            other: 0,
+            defines: false,
+        }
+    }
+}
+
+impl<'t> Pass<'t> {
+    fn new(text: &'t str, at: usize, until: usize) -> Self {
+        Self {
+            text,
+            at,
+            until,
+            depth: 0,
+            levels: Vec::new(),
+            last: [b'\n'; 2],
+            word: Span::default(),
+            defined: false,
+            beside: false,
+            found: Literals::default(),
+        }
+    }
+
     fn byte(&self, at: usize) -> Option<u8> {
         self.text.as_bytes().get(at).copied()
     }
@@ -217,13 +186,9 @@ impl Pass<'_> {
             Span::default()
         };
         self.levels.push(Level {
-            opener: byte,
             callee: called.then_some(name),
-            commas: 0,
-            keyword: None,
-            named: false,
-            other: 0,
             defines: self.defined && byte == b'(',
+            ..Level::new(byte)
         });
         self.found.code.push(char::from(byte));
         self.note(byte);
@@ -320,6 +285,14 @@ impl Pass<'_> {
         self.at = end;
         self.found.odd |= !closed;
         let literal = open(self.text, Span::new(start, end));
+        self.found.code.push_str("\"\"");
+        for hole in holes(self.text, literal) {
+            self.hole(&hole);
+        }
+        // The next one, on a line of its own too, is no part of one that is a statement.
+        if self.last[1] == b'\n' && self.levels.is_empty() && self.ends_line() {
+            return;
+        }
         let mut pieces = Vec::new();
         cook(self.text, literal, literal.body, &mut pieces);
         let text = pieces.into_iter().filter_map(|piece| match piece {
@@ -333,15 +306,6 @@ impl Pass<'_> {
             follows: self.last[1] == b'+' || self.last == *b"+=",
             inert: self.is_inert(),
         };
-        self.found.code.push_str("\"\"");
-        for hole in holes(self.text, literal) {
-            self.hole(&hole);
-        }
-        if self.last[1] == b'\n' && self.levels.is_empty() && self.ends_line() {
-            self.alone.push(found);
-            // The next one, on a line of its own too, is no part of it.
-            return;
-        }
         self.found.all.push(found);
         self.last = [self.last[1], b'"'];
         self.beside = true;
@@ -353,28 +317,16 @@ impl Pass<'_> {
             self.found.odd = true;
             return;
         }
-        let (at, until) = (hole.value.start as usize, hole.value.end as usize);
-        let around = Level {
-            opener: b'(',
-            callee: None,
-            commas: 0,
-            keyword: None,
-            named: false,
-            other: 0,
-            defines: false,
-        };
         let mut inner = Pass {
-            text: self.text,
-            at,
-            until,
             depth: self.depth + 1,
-            levels: vec![around],
+            levels: vec![Level::new(b'(')],
             last: [b'\n', b'('],
-            word: Span::default(),
-            defined: false,
-            beside: false,
             found: std::mem::take(&mut self.found),
-            alone: Vec::new(),
+            ..Pass::new(
+                self.text,
+                hole.value.start as usize,
+                hole.value.end as usize,
+            )
         };
         inner.found.code.push('(');
         while inner.step() {}
@@ -396,43 +348,6 @@ impl Pass<'_> {
     /// Whether nothing but a comment follows on this line.
     fn ends_line(&self) -> bool {
         matches!(self.next(), None | Some(b'\n' | b'\r' | b'#'))
-    }
-
-    fn is_inert(&self) -> bool {
-        if matches!(&self.last, b"==" | b"!=") {
-            return true;
-        }
-        let Some(level) = self.levels.last() else {
-            return false;
-        };
-        if level.opener == b'{' {
-            return self.next() == Some(b':');
-        }
-        let Some(callee) = level.callee.filter(|_| !level.defines) else {
-            return false;
-        };
-        if &self.last == b":=" {
-            return false;
-        }
-        let name = self.slice(callee);
-        let message = MESSAGES.contains(&name)
-            || ["Error", "Exception", "Warning"]
-                .iter()
-                .any(|end| name.ends_with(end));
-        let told = name != "dict"
-            && level
-                .keyword
-                .is_some_and(|word| TOLD.contains(&self.slice(word)));
-        let key = KEYED.contains(&name) && level.commas == 0;
-        message || told || key
-    }
-
-    fn done(mut self) -> Literals {
-        self.found.odd |= !self.levels.is_empty();
-        if self.found.odd {
-            self.found.all.extend(self.alone);
-        }
-        self.found
     }
 }
 
@@ -470,8 +385,4 @@ fn end(bytes: &[u8], quote: usize, format: bool) -> (usize, bool) {
         };
     }
     (bytes.len(), false)
-}
-
-fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }

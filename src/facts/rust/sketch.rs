@@ -13,6 +13,8 @@ pub(crate) struct Sketch {
     pub(crate) code: String,
     /// Its string literals, escapes resolved, and whether each is put behind another text.
     pub(crate) texts: Vec<(String, bool)>,
+    /// Whether a `concat!` was opened and nothing closed since.
+    in_concat: bool,
 }
 
 /// Reads it. Total.
@@ -52,7 +54,7 @@ pub(crate) fn sketch(text: &str) -> Sketch {
                     };
                 }
                 _ => {
-                    sketch.code.push_str(own);
+                    sketch.sign(own);
                     defines = false;
                 }
             }
@@ -66,15 +68,20 @@ pub(crate) fn sketch(text: &str) -> Sketch {
 }
 
 impl Sketch {
+    fn sign(&mut self, own: &str) {
+        self.code.push_str(own);
+        match own {
+            "(" if self.code.ends_with("concat!(") => self.in_concat = true,
+            ")" => self.in_concat = false,
+            _ => {}
+        }
+    }
+
     /// Whether what comes next is put behind a text: `a + "b"`, `a.push_str("b")`, `concat!("a", "b")`.
     fn goes_on(&self) -> bool {
         let code = self.code.trim_end();
-        let in_concat = || {
-            let behind = code.rsplit_once("concat!(").map(|(_, behind)| behind);
-            behind.is_some_and(|behind| !behind.contains(')'))
-        };
         let added = ["+", "+=", "push_str("];
-        added.iter().any(|end| code.ends_with(end)) || code.ends_with(',') && in_concat()
+        added.iter().any(|end| code.ends_with(end)) || self.in_concat && code.ends_with(',')
     }
 
     fn literal(&mut self, own: &str, start: usize) {
