@@ -1,16 +1,17 @@
 //! Which calls and settings stand where, so that a rule asks about neighbours without reading all.
 
-use std::collections::HashMap;
-
 use super::{Call, Facts, Holder, ScopeId, Setting};
+use crate::source::Span;
 
 /// Places in the lists of [`Facts`], sorted by what they are looked up by.
 #[derive(Clone, Debug, Default)]
 pub struct Index {
     /// Calls by the body in which they stand.
     calls: Lookup<ScopeId>,
-    /// Calls by their last name.
-    named: HashMap<String, Vec<usize>>,
+    /// Calls by where they stand.
+    spans: Lookup<Span>,
+    /// All calls, by their last name and then in order.
+    named: Vec<usize>,
     /// Inline bodies by the body around them.
     inline: Lookup<ScopeId>,
     /// Settings by the call that holds them.
@@ -23,13 +24,9 @@ impl Index {
     /// Sorts what `facts` lists.
     pub fn of(facts: &Facts) -> Self {
         let calls = facts.calls.iter().map(|call| Some(call.scope));
-        let mut named: HashMap<String, Vec<usize>> = HashMap::new();
-        for (place, call) in facts.calls.iter().enumerate() {
-            match named.get_mut(&call.name) {
-                Some(places) => places.push(place),
-                None => drop(named.insert(call.name.clone(), vec![place])),
-            }
-        }
+        let spans = facts.calls.iter().map(|call| Some(call.span));
+        let mut named: Vec<usize> = (0..facts.calls.len()).collect();
+        named.sort_by_key(|place| facts.calls.get(*place).map(|call| call.name.as_str()));
         let inline = facts
             .scopes
             .iter()
@@ -45,6 +42,7 @@ impl Index {
         };
         Self {
             calls: Lookup::of(calls),
+            spans: Lookup::of(spans),
             named,
             inline: Lookup::of(inline),
             options: Lookup::of(facts.settings.iter().map(held)),
@@ -62,9 +60,24 @@ impl Facts {
     }
 
     /// The calls of what has this last name, in order.
-    pub fn calls_named(&self, name: &str) -> impl Iterator<Item = &Call> {
-        let places = self.index.named.get(name).into_iter().flatten();
-        places.filter_map(|place| self.calls.get(*place))
+    pub fn calls_named<'f>(&'f self, name: &'f str) -> impl Iterator<Item = &'f Call> {
+        let named = &self.index.named;
+        let call = |place: &usize| self.calls.get(*place);
+        let before = |place: &usize| call(place).is_some_and(|call| call.name.as_str() < name);
+        let rest = named.get(named.partition_point(before)..);
+        let rest = rest.unwrap_or_default().iter().filter_map(call);
+        rest.take_while(move |call| call.name == name)
+    }
+
+    /// The calls that made what a method is called on, each with its place in [`Facts::calls`].
+    pub fn makers_of(&self, call: &Call) -> impl Iterator<Item = (usize, &Call)> {
+        let made_by = call.made_by.iter();
+        let places = made_by.flat_map(|span| self.index.spans.get(*span));
+        let mut places: Vec<usize> = places.collect();
+        places.sort_unstable();
+        places.dedup();
+        let calls = places.into_iter();
+        calls.filter_map(|place| Some((place, self.calls.get(place)?)))
     }
 
     /// The closures written directly in a body.

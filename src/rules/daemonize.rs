@@ -189,13 +189,15 @@ fn opens(call: &Call) -> bool {
 /// Whether options keep the program in front: those of the call at `index`, or, of a method, those
 /// with which its object was made.
 fn stays(facts: &Facts, index: usize) -> bool {
-    let made_by = facts.calls.get(index).map(|call| call.made_by.as_slice());
-    let asks = |(place, call): &(usize, &Call)| match made_by {
-        None | Some([]) => *place == index,
-        Some(makers) => *place != index && makers.contains(&call.span),
+    let Some(call) = facts.calls.get(index) else {
+        return false;
     };
-    let mut asked = facts.calls.iter().enumerate().filter(asks).peekable();
-    asked.peek().is_some() && asked.all(|(place, _)| in_front(facts, place))
+    if call.made_by.is_empty() {
+        return in_front(facts, index);
+    }
+    let makers = facts.makers_of(call).map(|(place, _)| place);
+    let mut makers = makers.filter(|place| *place != index).peekable();
+    makers.peek().is_some() && makers.all(|place| in_front(facts, place))
 }
 
 /// Whether an option of the call at `index` says so.

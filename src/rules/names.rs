@@ -280,7 +280,7 @@ pub(super) fn only_arg(call: &Call) -> Option<&Arg> {
 }
 
 /// The call named `name` in whose arguments `span` stands.
-pub(super) fn around<'f>(facts: &'f Facts, name: &str, span: Span) -> Option<&'f Call> {
+pub(super) fn around<'f>(facts: &'f Facts, name: &'f str, span: Span) -> Option<&'f Call> {
     facts
         .calls_named(name)
         .find(|call| call.args.iter().any(|arg| arg.span.contains(span)))

@@ -37,10 +37,10 @@ pub(super) fn follow(
     args: &[Arg],
     (act, scope): (Span, ScopeId),
 ) {
-    let rust = file.source.language == Language::Rust;
-    let makes = paths
-        .iter()
-        .any(|path| rust && MAKERS.iter().any(|maker| ends_with_path(path, maker)));
+    let makes = file.source.language == Language::Rust
+        && paths
+            .iter()
+            .any(|path| MAKERS.iter().any(|maker| ends_with_path(path, maker)));
     if makes {
         let ways = args
             .first()

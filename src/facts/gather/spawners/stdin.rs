@@ -56,10 +56,7 @@ fn readers(file: &File<'_>, facts: &Facts, builders: &[Builder], call: &Call) ->
     let made = |span| call.made_by.contains(&span);
     let own = builders.iter().filter(|own| made(file.node(own.root).span));
     let mut found: Vec<Vec<Word>> = own.flat_map(|own| own.ways.clone()).collect();
-    for (index, maker) in facts.calls.iter().enumerate() {
-        if !made(maker.span) {
-            continue;
-        }
+    for (index, maker) in facts.makers_of(call) {
         let by_shell =
             || option(facts, index, "shell").is_some_and(|own| own.value.truth() != Truth::No);
         match how(facts.language, maker) {
