@@ -24,6 +24,7 @@ use crate::process::{self, Identity};
 use crate::reap::{self, Group, Plan};
 use crate::reason;
 use crate::sys::{self, Pid};
+use crate::words::Words;
 
 /// The status of a run whose keeper was killed.
 const KEEPER_LOST: u8 = 125;
@@ -103,7 +104,7 @@ pub fn run(command: &Command, caller: Caller<'_>, grace: Duration) -> Result<u8,
         group: None,
         keeper,
     };
-    Ok(front.attend(&mut reports.into(), &caller, &mut signals))
+    Ok(front.attend(&mut Words::new(reports.into()), &caller, &mut signals))
 }
 
 /// A descriptor of the caller, which surely was alive when it was taken.
@@ -157,8 +158,7 @@ struct Front {
 impl Front {
     /// Passes signals on and heeds the keeper's reports until the command has ended, the keeper, or the
     /// caller.
-    fn attend(mut self, reports: &mut File, caller: &OwnedFd, signals: &mut File) -> u8 {
-        let mut text = String::new();
+    fn attend(mut self, reports: &mut Words, caller: &OwnedFd, signals: &mut File) -> u8 {
         loop {
             let asked = [reports.as_fd(), caller.as_fd(), signals.as_fd()].map(|fd| (fd, false));
             let Ok(ready) = sys::poll_many(&asked, None) else {
@@ -174,17 +174,13 @@ impl Front {
             if !said(0) {
                 continue;
             }
-            let mut buffer = [0; 256];
-            match reports.read(&mut buffer) {
-                Ok(length @ 1..) => text.push_str(&String::from_utf8_lossy(&buffer[..length])),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                _ => return self.without_keeper(),
+            if !reports.hear() {
+                return self.without_keeper();
             }
-            while let Some((report, rest)) = text.split_once('\n') {
-                if let Some(status) = self.heed(report) {
+            while let Some(report) = reports.take() {
+                if let Some(status) = self.heed(&report) {
                     return status;
                 }
-                text = rest.to_owned();
             }
         }
     }
@@ -193,10 +189,14 @@ impl Front {
         let mut numbers = [0; 64];
         let length = signals.read(&mut numbers).unwrap_or(0);
         for number in numbers.iter().take(length) {
-            let words = format!("signal {number}\n");
-            // A keeper that is gone is seen by the end of its reports.
-            let _ = sys::write_quietly(self.line.as_fd(), words.as_bytes(), PATIENCE);
+            self.say_signal(i32::from(*number));
         }
+    }
+
+    fn say_signal(&self, number: i32) {
+        let words = format!("signal {number}\n");
+        // A keeper that is gone is seen by the end of its reports.
+        let _ = sys::write_quietly(self.line.as_fd(), words.as_bytes(), PATIENCE);
     }
 
     /// Does what follows from a report; the status to end with after the last one.
@@ -223,11 +223,7 @@ impl Front {
             let length = self.name.read(&mut text).unwrap_or(0);
             let text = std::str::from_utf8(text.get(..length)?).ok()?;
             let (pid, start) = text.split_once(' ')?;
-            let leader = Identity {
-                pid: Pid::new(pid.parse().ok()?)?,
-                start: start.parse().ok()?,
-            };
-            self.group = Some(Group::hold(leader));
+            self.group = Identity::named(pid, start).map(Group::hold);
         }
         self.group.as_ref()
     }
@@ -244,8 +240,7 @@ impl Front {
         {
             self.terminal_to(group);
         }
-        let words = format!("signal {}\n", libc::SIGCONT);
-        let _ = sys::write_quietly(self.line.as_fd(), words.as_bytes(), PATIENCE);
+        self.say_signal(libc::SIGCONT);
     }
 
     /// The group that has the terminal.

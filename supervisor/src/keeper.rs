@@ -21,6 +21,7 @@ use crate::process::{self, Identity};
 use crate::reap::{self, Group, Plan};
 use crate::sys::{self, Pid};
 use crate::tasks::Who;
+use crate::words::Words;
 
 /// How long everything may take to be gone after it was killed.
 const KILLED: Duration = Duration::from_secs(5);
@@ -99,7 +100,7 @@ pub(crate) fn run(task: &Task<'_>, ends: Ends) -> u8 {
     }
     let _ = sys::write_quietly(go.as_fd(), b"!", KILLED);
     drop(go);
-    keeper.attend(ends.line, task, signals);
+    keeper.attend(Words::new(ends.line), task, signals);
     0
 }
 
@@ -139,8 +140,7 @@ impl Keeper<'_> {
 
     /// Does what the front says and mourns what ends, until the command has ended, or whoever it belongs
     /// to: then ends everything.
-    fn attend(&self, mut line: File, task: &Task<'_>, mut signals: File) {
-        let mut text = String::new();
+    fn attend(&self, mut line: Words, task: &Task<'_>, mut signals: File) {
         loop {
             let asked = [line.as_fd(), task.caller, signals.as_fd()].map(|fd| (fd, false));
             let Ok(ready) = sys::poll_many(&asked, None) else {
@@ -155,7 +155,7 @@ impl Keeper<'_> {
                     return;
                 }
             }
-            if said(1) || said(0) && !self.hear(&mut line, &mut text) {
+            if said(1) || said(0) && !self.hear(&mut line) {
                 self.end_rest();
                 continue_front(task.front);
                 return;
@@ -164,20 +164,14 @@ impl Keeper<'_> {
     }
 
     /// Passes on what the front says; false if the front is gone.
-    fn hear(&self, line: &mut File, text: &mut String) -> bool {
-        let mut buffer = [0; 256];
-        match line.read(&mut buffer) {
-            Ok(length @ 1..) => text.push_str(&String::from_utf8_lossy(&buffer[..length])),
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            _ => return false,
-        }
-        while let Some((word, rest)) = text.split_once('\n') {
+    fn hear(&self, line: &mut Words) -> bool {
+        let there = line.hear();
+        while let Some(word) = line.take() {
             if let Some(signal) = word.strip_prefix("signal ") {
                 self.group.pass_on(signal.parse().unwrap_or(0));
             }
-            *text = rest.to_owned();
         }
-        true
+        there
     }
 
     /// Reaps the command and whatever was orphaned below it; the command's status, once it has ended.

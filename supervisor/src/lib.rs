@@ -48,6 +48,7 @@
 //! | `supervise`, `supervisor.sh` | the two supervisors, one protocol; `owned supervise` |
 //! | `foreground`, `keeper` | `owned run`: a command that dies with its caller |
 //! | `first_step` | a command that waits until its keeper is ready for it |
+//! | `words` | what the front of a run and its keeper say to each other |
 //! | `tasks` | work in the background: [`tasks::Tasks`], its keeper, its record on disk |
 //! | `reap` | the end of a set of groups; the same for every occasion |
 //! | `cookie`, `process` | the mark; what the system says of a process |
@@ -118,6 +119,7 @@ pub mod tasks;
 #[cfg(feature = "tokio")]
 pub mod tokio;
 mod watch;
+mod words;
 
 pub use command::{Command, Stdio};
 pub use detached::Detached;

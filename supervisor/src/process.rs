@@ -34,6 +34,18 @@ impl Identity {
         let start = look(pid.get())?.start;
         Some(Self { pid, start })
     }
+
+    /// The process that two words of a line name, in plain digits.
+    pub(crate) fn named(pid: &str, start: &str) -> Option<Self> {
+        let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        if !digits(pid) || !digits(start) || pid.starts_with('0') {
+            return None;
+        }
+        Some(Self {
+            pid: Pid::new(pid.parse().ok()?)?,
+            start: start.parse().ok()?,
+        })
+    }
 }
 
 /// The process with this number, if there is one.

@@ -243,7 +243,9 @@ fn heed(owner: &Owner, known: &mut Known, text: &mut Vec<u8>) {
         match words.as_slice() {
             ["."] => known.released = true,
             ["^", pid, start] => {
-                known.above = identity(pid, start).map(Above::of).or(known.above.take());
+                known.above = Identity::named(pid, start)
+                    .map(Above::of)
+                    .or(known.above.take());
             }
             ["~", number] => known.kept.extend(number.parse::<u64>().ok()),
             [verb @ ("+" | "-"), pid, start] => {
@@ -273,19 +275,7 @@ fn heed(owner: &Owner, known: &mut Known, text: &mut Vec<u8>) {
 /// A group that may be ended: not ours, not the owner's.
 fn leader(owner: &Owner, pid: &str, start: &str) -> Option<Identity> {
     let spared = [owner.group, sys::own_group()];
-    identity(pid, start).filter(|leader| !spared.contains(&leader.pid.get()))
-}
-
-/// A process as a line names it.
-fn identity(pid: &str, start: &str) -> Option<Identity> {
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if !digits(pid) || !digits(start) || pid.starts_with('0') {
-        return None;
-    }
-    Some(Identity {
-        pid: Pid::new(pid.parse().ok()?)?,
-        start: start.parse().ok()?,
-    })
+    Identity::named(pid, start).filter(|leader| !spared.contains(&leader.pid.get()))
 }
 
 fn end(owner: &Owner, known: &Known) {
