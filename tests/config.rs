@@ -4,18 +4,7 @@ mod keys;
 
 use std::path::Path;
 
-use crate::command::{BAD, Fallible, concise, pipe, run, status, text, write};
-
-const NAME: &str = "check-detached-spawns.toml";
-
-/// A folder with a bad file and this configuration.
-fn project(config: &str) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::create_dir(folder.path().join(".git")).unwrap();
-    write(folder.path(), "bad.py", BAD);
-    write(folder.path(), NAME, config);
-    folder
-}
+use crate::command::{BAD, CONFIG, Fallible, concise, pipe, project, run, status, text, write};
 
 #[test]
 fn levels_come_from_the_file_and_flags_beat_it() {
@@ -27,7 +16,7 @@ fn levels_come_from_the_file_and_flags_beat_it() {
     assert_eq!(of(&["-D", "all"]), 1);
     write(
         folder.path(),
-        NAME,
+        CONFIG,
         "[levels]\nnew-session = 'deny'\nall = 'allow'\n",
     );
     assert_eq!(of(&[]), 1, "what is named beats all, whatever stands first");
@@ -114,7 +103,7 @@ fn files_of_others_may_hold_it() {
             "{name} {table}"
         );
         // Our own file comes first.
-        write(folder.path(), NAME, "");
+        write(folder.path(), CONFIG, "");
         assert_eq!(
             status(&run(folder.path(), &[]).unwrap()),
             1,
@@ -171,18 +160,18 @@ fn standard_input_has_the_rules_of_its_name() {
 fn a_wrong_configuration_is_told_with_its_place() {
     for (name, config, said) in [
         (
-            NAME,
+            CONFIG,
             "\nexlude = []\n",
             "check-detached-spawns.toml:2:1: there is no key `exlude`; the nearest one is `exclude`",
         ),
         (
-            NAME,
+            CONFIG,
             "[levels]\nnew-sesion = 'deny'\n",
             "check-detached-spawns.toml:2:1: there is no mechanism",
         ),
-        (NAME, "exclude = [\n", "check-detached-spawns.toml:"),
+        (CONFIG, "exclude = [\n", "check-detached-spawns.toml:"),
         (
-            NAME,
+            CONFIG,
             "# \u{e9}\n[levels]\nall = \"loud\"\n",
             "check-detached-spawns.toml:3:7: there is no level `loud`",
         ),
@@ -218,7 +207,7 @@ fn a_wrong_configuration_is_told_with_its_place() {
     }
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "bad.py", BAD);
-    write(folder.path(), NAME, b"# \xff\n");
+    write(folder.path(), CONFIG, b"# \xff\n");
     let output = run(folder.path(), &[]).unwrap();
     assert!(
         text(&output.stderr)
@@ -312,16 +301,16 @@ fn the_schema_takes_what_the_program_takes() {
 fn what_is_no_file_is_not_read_as_a_configuration() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "a.py", "x = 1\n");
-    std::os::unix::fs::symlink("/dev/zero", folder.path().join(NAME)).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", folder.path().join(CONFIG)).unwrap();
     let output = run(folder.path(), &["."]).unwrap();
     assert_eq!(status(&output), 2);
     let said = text(&output.stderr);
     assert!(said.contains("no regular file"), "{said}");
     // One that leads nowhere was meant to hold something; those of others hold what they hold.
-    std::fs::remove_file(folder.path().join(NAME)).unwrap();
+    std::fs::remove_file(folder.path().join(CONFIG)).unwrap();
     std::os::unix::fs::symlink("nowhere", folder.path().join("pyproject.toml")).unwrap();
     assert_eq!(status(&run(folder.path(), &["."]).unwrap()), 0);
-    std::os::unix::fs::symlink("nowhere", folder.path().join(NAME)).unwrap();
+    std::os::unix::fs::symlink("nowhere", folder.path().join(CONFIG)).unwrap();
     let output = run(folder.path(), &["."]).unwrap();
     let said = text(&output.stderr);
     assert!(

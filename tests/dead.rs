@@ -2,18 +2,9 @@
 
 use std::path::Path;
 
-use crate::command::{BAD, git, good, pipe, run, status, text, write};
+use crate::command::{BAD, CONFIG, git, good, pipe, project, run, status, text, write};
 
-const NAME: &str = "check-detached-spawns.toml";
 const ALLOW: &str = "mechanism = 'new-session'\nreason = 'the service manager ends these'\n";
-
-fn project(config: &str) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::create_dir(folder.path().join(".git")).unwrap();
-    write(folder.path(), "bad.py", BAD);
-    write(folder.path(), NAME, config);
-    folder
-}
 
 /// What is told as stale, each without its beginning and its end.
 fn stale(folder: &Path, args: &[&str]) -> Vec<String> {
@@ -175,7 +166,7 @@ fn what_would_speak_of_nothing_is_refused() {
         let complaint = text(&output.stderr);
         assert_eq!(status(&output), 2, "{config}");
         assert!(
-            complaint.contains(&format!("{NAME}{said}")),
+            complaint.contains(&format!("{CONFIG}{said}")),
             "{config}: {complaint}"
         );
     }

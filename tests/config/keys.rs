@@ -1,7 +1,6 @@
 //! What each key of a configuration does.
 
-use super::{NAME, project};
-use crate::command::{BAD, concise, run, text, write};
+use crate::command::{BAD, CONFIG, concise, project, run, text, write};
 
 /// The first line of `concise` for a project whose `bad.py` holds `code`.
 fn first(config: &str, code: &str) -> String {
@@ -123,7 +122,7 @@ fn a_helper_answers_at_its_callers_or_at_its_definition() {
         "{lines:?}"
     );
     let definition = "detaching-calls = [{ path = 'team.proc.launch', flag = 'definition' }]\n";
-    write(folder.path(), NAME, definition);
+    write(folder.path(), CONFIG, definition);
     let lines = concise(folder.path(), &[]);
     assert!(
         lines[0].starts_with("team/proc.py:5:35: detaching-spawn[new-session]"),
@@ -175,7 +174,7 @@ fn allow_covers_what_it_names_until_its_day() {
 
     write(
         folder.path(),
-        NAME,
+        CONFIG,
         format!("{allow}until = '2027-06-30'\n"),
     );
     let on = |day: &str| text(&run(folder.path(), &["--today", day]).unwrap().stdout);
@@ -187,7 +186,7 @@ fn allow_covers_what_it_names_until_its_day() {
     );
 
     // A faulty comment is the comment's fault, wherever it stands.
-    write(folder.path(), NAME, allow);
+    write(folder.path(), CONFIG, allow);
     write(
         folder.path(),
         "daemons/a.py",

@@ -4,10 +4,8 @@
 use serde_json::{Value, json};
 
 use super::{codes, edited};
-use crate::command::{BAD, good, run, write};
+use crate::command::{BAD, CONFIG, good, run, write};
 use crate::editor::{Editor, folder, uri};
-
-const CONFIG: &str = "check-detached-spawns.toml";
 
 fn pull(editor: &mut Editor, file: &str) -> Vec<Value> {
     let params = json!({ "textDocument": { "uri": file }, "identifier": "check-detached-spawns" });

@@ -21,6 +21,9 @@ pub(crate) const FORMATS: [&str; 11] = [
     "markdown",
 ];
 
+/// The name of a configuration's file.
+pub(crate) const CONFIG: &str = "check-detached-spawns.toml";
+
 /// A file with one finding, on line 2.
 pub(crate) const BAD: &str = "import subprocess\nsubprocess.Popen(['x'], start_new_session=True)\n";
 
@@ -33,6 +36,15 @@ pub(crate) const CALL: &str = "subprocess.Popen(['x'], start_new_session=True)\n
 /// A file with a justified spawn.
 pub(crate) fn good() -> String {
     format!("import subprocess\n{REASON}{CALL}")
+}
+
+/// A folder with a bad file and this configuration.
+pub(crate) fn project(config: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join(".git")).unwrap();
+    write(folder.path(), "bad.py", BAD);
+    write(folder.path(), CONFIG, config);
+    folder
 }
 
 /// The program, with no wish for colours.
