@@ -7,7 +7,9 @@
 use std::time::Duration;
 
 use crate::trace::{Call, Traced};
-use crate::witness::{Witness, both_ways, carrying, is_shell, lives, tiers, until, until_runs};
+use crate::witness::{
+    Witness, both_ways, carrying, is_shell, lives, runs, tiers, until, until_runs,
+};
 
 /// Which of the calls of a start a kill is to fall on.
 struct Steps {
@@ -172,7 +174,11 @@ fn a_child_that_is_late_runs_nothing() {
         let child = traced.next_child().expect("a child, or a launcher");
         witness.owner.kill().expect("a child");
         until("the supervisor has done its work", || !lives(supervisor));
-        child.release();
+        let late = child.release();
+        // While it becomes a program it carries no mark, and a look would not find it.
+        until("the late one has ended or runs", || {
+            !lives(late) || runs(late, "sleep")
+        });
         witness.kill();
         witness.until_only(&[]);
     }

@@ -75,12 +75,7 @@ impl Stranger {
     pub(crate) fn in_place_of_a_group(witness: &mut Witness) -> Self {
         let group = witness.number("plain exec sleep 1000");
         assert_eq!(witness.tell(&format!("adopt {group}")), "adopted");
-        // Start times are counted in hundredths of a second: two processes of one are told apart by the
-        // native tier alone, and a number is given again so soon in a test only.
-        let adopted = Instant::now();
-        until("another tick of the clock", || {
-            adopted.elapsed() > Duration::from_millis(30)
-        });
+        another_tick();
         kill(group, libc::SIGKILL);
         witness.tell(&format!("reap {group}"));
         Self::with_number(group)
@@ -157,6 +152,7 @@ fn a_ledger_with_numbers_that_were_given_again() {
     let child = witness.number("program /bin/sleep 1000");
     until_runs(child, "sleep");
     let (owner, supervisor) = (witness.owner.id().cast_signed(), witness.supervisor());
+    another_tick();
     kill(supervisor, libc::SIGSTOP);
     witness.kill();
     for pid in [supervisor, child] {
@@ -205,4 +201,13 @@ fn a_group_without_leader_is_ended() {
         witness.kill();
         witness.until_only(&[]);
     }
+}
+
+/// Start times are counted in hundredths of a second: two processes of one are told apart by a descriptor
+/// alone, and a number is given again so soon in a test only.
+fn another_tick() {
+    let start = Instant::now();
+    until("another tick of the clock", || {
+        start.elapsed() > Duration::from_millis(30)
+    });
 }

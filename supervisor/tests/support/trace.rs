@@ -128,8 +128,9 @@ impl Traced {
     }
 
     /// Lets it go on alone.
-    pub(crate) fn release(self) {
+    pub(crate) fn release(self) -> i32 {
         let _ = request(libc::PTRACE_DETACH, self.pid, 0, 0);
+        self.pid
     }
 
     /// The signal that it is stopped for, to be handed on: none of ours.
