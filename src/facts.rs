@@ -31,6 +31,8 @@ pub mod shell;
 pub mod tree;
 mod value;
 
+use std::rc::Rc;
+
 use crate::source::{Language, Span};
 pub use value::Truth;
 
@@ -62,6 +64,9 @@ pub struct Facts {
     /// Where they stand; made when all is listed.
     pub index: index::Index,
 }
+
+/// Items of a list, or entries of a dictionary, beyond this many are not read.
+pub(crate) const MAX_ITEMS: usize = 512;
 
 /// Index of a scope in [`Facts::scopes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -175,10 +180,10 @@ pub enum Value {
     Int(i128),
     /// A string.
     Text(Text),
-    /// A list or tuple.
-    List(Vec<Item>),
+    /// A list or tuple; shared, as each name that stands for it has it.
+    List(Rc<Vec<Item>>),
     /// A dictionary; its entries are settings too. Only constant keys.
-    Dict(Vec<(String, Value)>),
+    Dict(Rc<Vec<(String, Value)>>),
     /// A name that is not called: `os.setsid`, `libc.SIG_IGN`. Canonical paths.
     Path(Vec<String>),
     /// What a call (or chain) of this path gave: `std.process.Command()`, `os.getpgrp()`.
@@ -189,7 +194,7 @@ pub enum Value {
     Partial(Box<Value>, Vec<Arg>),
     /// Bits or-ed together.
     Bits(Vec<Value>),
-    /// One of these.
+    /// One of these, of which none is such a choice itself.
     OneOf(Vec<Value>),
 }
 

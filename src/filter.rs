@@ -25,7 +25,7 @@ use crate::policy::Policy;
 use crate::rules::{self, PYTHON, RUST, Words};
 use crate::source::Language;
 use programs::Programs;
-use terms::{Gathered, Says, Terms};
+use terms::{Bytes, Gathered, Says, Terms};
 
 /// Words that a comment has which speaks to this tool, well formed or misspelt in one of its words.
 const MARKERS: &[&[&str]] = &[
@@ -155,7 +155,7 @@ impl Filter {
         let Some(bytes) = plain(bytes) else {
             return true;
         };
-        let said = terms.read(&bytes, |said| said.wanted);
+        let said = terms.read(&bytes, Bytes::Raw, |said| said.wanted);
         if said.wanted || said.is_nothing() {
             return said.wanted;
         }
@@ -164,8 +164,8 @@ impl Filter {
             // Brackets or quotes do not fit: what is code and what is text is anybody's guess.
             return true;
         };
-        let whole = terms.read(read.whole().as_bytes(), |said| said.matches);
-        let named = terms.read(read.named().as_bytes(), |_| false);
+        let whole = terms.read(read.whole().as_bytes(), Bytes::Code, |said| said.matches);
+        let named = terms.read(read.named().as_bytes(), Bytes::Code, |_| false);
         let wide = || named.wide.is_some_and(|positions| read.is_wide(positions));
         let runs = || {
             let shell = whole.shell || named.shell || read.is_wide(SHELL_AT);
@@ -177,7 +177,7 @@ impl Filter {
     }
 
     fn wants_rust(&self, terms: &Terms, bytes: &[u8]) -> bool {
-        let said = terms.read(bytes, |said| said.wanted);
+        let said = terms.read(bytes, Bytes::Raw, |said| said.wanted);
         if said.wanted {
             return true;
         }
@@ -186,7 +186,7 @@ impl Filter {
         }
         let text = decode(Language::Rust, bytes).text;
         let read = texts::rust(&text);
-        let said = terms.read(read.whole().as_bytes(), |said| said.matches);
+        let said = terms.read(read.whole().as_bytes(), Bytes::Code, |said| said.matches);
         // The tokens of a macro may be a shell's text.
         said.matches
             || said.names

@@ -115,7 +115,7 @@ mod shell;
 mod tests;
 mod words;
 
-pub use words::{Groups, PYTHON, RUST, Spawners, WIDE, WIDE_8, WIDE_14, Words};
+pub use words::{GIVEN, Groups, PYTHON, RUST, Spawners, WIDE, WIDE_8, WIDE_14, Words};
 
 /// Declares the rules' modules and lists them, in the order of the documentation.
 macro_rules! rules {

@@ -92,7 +92,7 @@ impl<'a> Helpers<'a> {
         };
         let calls = self.facts.calls.iter();
         let args = calls.flat_map(|call| call.args.iter().map(|arg| (call.act, arg)));
-        args.filter(|(_, arg)| arg.value.each().into_iter().any(refers))
+        args.filter(|(_, arg)| arg.value.each().iter().any(refers))
             .map(|(act, arg)| (act, arg.span))
             .collect()
     }

@@ -15,7 +15,8 @@ mod values;
 mod walk;
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::HashMap;
+
+use rustc_hash::FxHashMap;
 
 use super::index::Index;
 use super::tree::{Id, Node, Tree};
@@ -60,7 +61,7 @@ struct File<'a> {
     tree: &'a Tree,
     spaces: &'a Spaces,
     /// Values found so far; one that is being found reads as unknown, so that no cycle is endless.
-    known: RefCell<HashMap<(Id, usize), Value>>,
+    known: RefCell<FxHashMap<(Id, usize), Value>>,
     /// Which classes are made from which, once somebody asks.
     family: OnceCell<Family>,
     /// How many values are being found, each for the sake of the one before.

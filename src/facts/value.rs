@@ -1,6 +1,8 @@
 //! What a value says of itself: its alternatives, its truth, what it may be.
 
-use super::{ScopeId, Value};
+use std::rc::Rc;
+
+use super::{Item, ScopeId, Value};
 
 /// Yes, no, or only known at run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,20 +16,30 @@ pub enum Truth {
 }
 
 impl Value {
-    /// The alternatives that it may be; itself, if there is one.
-    pub fn each(&self) -> Vec<&Self> {
+    /// A list of these.
+    pub fn list(items: Vec<Item>) -> Self {
+        Self::List(Rc::new(items))
+    }
+
+    /// A dictionary of these.
+    pub fn dict(entries: Vec<(String, Self)>) -> Self {
+        Self::Dict(Rc::new(entries))
+    }
+
+    /// The alternatives that it may be, of which none has others; itself, if there is one.
+    pub fn each(&self) -> &[Self] {
         match self {
-            Self::OneOf(values) => values.iter().flat_map(Self::each).collect(),
-            _ => vec![self],
+            Self::OneOf(values) => values,
+            _ => std::slice::from_ref(self),
         }
     }
 
     /// Whether it is true as Python sees it; yes if one alternative is.
     pub fn truth(&self) -> Truth {
-        let truths: Vec<Truth> = self.each().into_iter().map(Self::own_truth).collect();
-        if truths.contains(&Truth::Yes) {
+        let truths = || self.each().iter().map(Self::own_truth);
+        if truths().any(|truth| truth == Truth::Yes) {
             Truth::Yes
-        } else if truths.contains(&Truth::Maybe) {
+        } else if truths().any(|truth| truth == Truth::Maybe) {
             Truth::Maybe
         } else {
             Truth::No
@@ -75,7 +87,7 @@ impl Value {
             },
             _ => None,
         };
-        self.each().into_iter().filter_map(own).collect()
+        self.each().iter().filter_map(own).collect()
     }
 
     /// The integer that it is, if it is one and nothing else.

@@ -15,7 +15,7 @@ const COMMON: &[&str] = &[
     "sudo",
 ];
 
-/// Names that mean something to a rule only in a text.
+/// Names that mean something to a rule only in a text: what a shell does itself, so that no path names it.
 const IN_TEXT: &[&str] = &["start", "status"];
 
 /// Words of a shell after which a command may begin.
@@ -193,7 +193,12 @@ impl<'a> Asked<'a> {
             // `$'at'`
             name(bare.strip_prefix('$').unwrap_or_default()),
         ];
-        let here = |name: &String| *place != Place::Inside || !COMMON.contains(&name.as_str());
+        let path = bare.contains('/');
+        let here = |name: &String| {
+            let name = name.as_str();
+            (*place != Place::Inside || !COMMON.contains(&name))
+                && !(path && IN_TEXT.contains(&name))
+        };
         if names.iter().any(|name| here(name) && self.counts(name)) {
             return true;
         }

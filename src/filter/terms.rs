@@ -2,14 +2,13 @@
 
 mod word;
 
-use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use aho_corasick::packed::{self, Searcher};
 use aho_corasick::{AhoCorasick, MatchKind};
 
-pub(super) use self::word::UNREACHED;
-use self::word::{Word, is_starred};
+pub(super) use self::word::{Bytes, UNREACHED};
+use self::word::{In, Word};
 use crate::rules::WIDE;
 use crate::source::is_word;
 
@@ -210,15 +209,14 @@ impl Gathered {
 
 impl Terms {
     /// What the bytes say, read until that is `enough`.
-    pub(super) fn read(&self, bytes: &[u8], enough: fn(&Said) -> bool) -> Said {
+    pub(super) fn read(&self, bytes: &[u8], kind: Bytes, enough: fn(&Said) -> bool) -> Said {
         let mut said = Said {
             hides: is_cut(bytes),
             ..Said::default()
         };
         // What else a group needs is looked for once, however often its first word is there.
         let mut tried = vec![false; self.groups];
-        let cell = OnceCell::new();
-        let starred = || *cell.get_or_init(|| is_starred(bytes));
+        let of = In::new(bytes, kind);
         for part in &self.parts {
             let mut from = 0;
             while let Some((word, at)) = part.search.next(bytes, from) {
@@ -226,10 +224,9 @@ impl Terms {
                 // The search goes on at the next byte, for those that begin inside it.
                 from = at + 1;
                 let words = part.starts.get(word).into_iter().flatten();
-                for (_, groups) in words.filter(|(word, _)| word.is_at(bytes, at, &starred)) {
+                for (_, groups) in words.filter(|(word, _)| word.is_at(&of, at)) {
                     for rest in groups {
-                        let has =
-                            |one: &Vec<Word>| one.iter().any(|word| word.is_in(bytes, &starred));
+                        let has = |one: &Vec<Word>| one.iter().any(|word| word.is_in(&of));
                         let new = tried
                             .get_mut(rest.number)
                             .is_some_and(|tried| !std::mem::replace(tried, true));

@@ -1,4 +1,5 @@
 use super::*;
+use crate::facts::MAX_ITEMS;
 use crate::policy::Helper;
 
 fn wants(language: Language, text: &str) -> bool {
@@ -75,6 +76,12 @@ const REACHED: &[&str] = &[
     "import os,rq\nrq.Worker([]).work()",
     "\u{feff}import sh\nsh.nginx()",
     "import sh\nsh.docker('run', '-d', 'x')",
+    "from os import path, \\\n    system\nsystem('nginx')",
+    "from os import (path,  # (so)\n\n    _exit as leave, system)\nsystem('nginx')",
+    "import executor as e\ne.execute('nginx')",
+    "import time, delegator\ndelegator.run('nginx')",
+    "from cmd import Command\nCommand('nginx')",
+    "getattr(subprocess, 'Popen')(x, 0, None, None, None, None, None, True, True, None, None, False, None, 8)",
     "from plumbum.cmd import docker\ndocker['run', '-d', 'x']()",
 ];
 
@@ -123,6 +130,8 @@ const OF_RUST: &[&str] = &[
     "Command::new(\"sh\").arg(\"sudo -u \".to_owned() + \"me at now\");",
     "Command::new(\"sh\").arg(concat!(\"sudo -u\", \" me at now\"));",
     "extern { fn fork() -> i32; } fn f() { fork(); fork(); }",
+    "use nix::{sys::wait::wait, unistd::{getpid, fork}}; fn f() { match fork() { _ => fork() } }",
+    "use nix::unistd::*; fn f() { match fork() { _ => fork() } }",
     "fn f() { server.cmd(\"new-session\"); }",
     "fn f() { libc::syscall(0x70i64); }",
 ];
@@ -140,6 +149,13 @@ fn what_only_looks_so_is_left_out() {
         "import subprocess\nsubprocess.run('a && b > /dev/null 2>&1', shell=True)",
         "x = 'the system runs nginx'",
         "np.array(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14)\nimport subprocess",
+        "if platform.system() == 'Linux':\n    x = 'nginx at now'",
+        "solve(system, 'at least')",
+        "import a\nsolve(b,\n    system, 'at least')",
+        "import os\nos.system('/api/clusters/start now')",
+        "x.execute('nginx')  # an executor",
+        "f = dict[executor]\nf.execute('nginx')",
+        "read(fork=1, a=[fork])",
         "get_context('fork')",
         "m.group().spawn",
         "x = empty",
@@ -152,8 +168,33 @@ fn what_only_looks_so_is_left_out() {
         "Command::new(\"ls\");",
         "fn system_call(a: u32) -> u32 { 112 }",
         "workgroup_status",
+        "use libc::c_int; pub union Message { pub fork: Fork, }",
+        "use libc::c_int; fn f(a: A, fork: B) { g(fork, [fork]) }",
+        "bind_group().output()",
     ];
     check(Language::Rust, &rust, false);
+}
+
+/// What stands beyond the items that are read of a list counts in no way.
+#[test]
+fn tables_of_words_are_not_wanted() {
+    let table = |words: usize, open: &str| format!("X = {open}{}'setsid')", "'a', ".repeat(words));
+    for open in ["(", "frozenset(["] {
+        assert!(wants(
+            Language::Python,
+            &table(MAX_ITEMS - 1, open).replace(')', ",)")
+        ));
+    }
+    assert!(!wants(Language::Python, &table(MAX_ITEMS, "(")));
+    let keys = "'a': 1, ".repeat(MAX_ITEMS);
+    assert!(wants(
+        Language::Python,
+        &format!("X = {{{keys}'setsid': 1}}")
+    ));
+    assert!(wants(
+        Language::Python,
+        &format!("X = {{{keys}'a': 'setsid x'}}")
+    ));
 }
 
 #[test]

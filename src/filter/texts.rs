@@ -123,8 +123,14 @@ impl Read {
             .filter(|(_, own, spreads)| own + if *spreads { self.longest } else { 0 } >= positions);
         let names: BTreeSet<&str> = many.map(|(name, ..)| name.as_str()).collect();
         names.iter().any(|name| WITH_POSITIONS.contains(name))
-            || names.contains("") && self.code.contains("getattr")
+            || names.contains("") && self.is_asked_for()
             || !names.is_empty() && !names.is_disjoint(&self.other_names())
+    }
+
+    /// Whether one of those functions may be asked for by its name: `getattr(subprocess, "Popen")(…)`.
+    fn is_asked_for(&self) -> bool {
+        let named = |text: &Text| WITH_POSITIONS.contains(&text.text.as_str());
+        self.code.contains("getattr") && self.texts.iter().any(named)
     }
 
     /// The names that those functions get: `import call as name`, `name = subprocess.call`.

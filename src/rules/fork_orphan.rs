@@ -82,7 +82,8 @@ When the point is to hand the process to a reaper: a subreaper, or the init of a
             &[".fork"],
         ],
         rust: &[
-            &["<fork>", "libc|nix|extern \"|extern  \"|extern r\"|extern {|use os::|os::fork|posix::|fork::|use fork|fork as"],
+            &[".fork", "libc|nix|use os::|os::fork|posix::|fork::|use fork|fork as"],
+            &["fork(|fork (", "extern \"|extern  \"|extern r\"|extern {"],
         ],
         ..Words::NONE
     },

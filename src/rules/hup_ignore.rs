@@ -165,7 +165,7 @@ fn is_hup(value: &Value) -> bool {
         Value::List(items) => items.iter().any(|item| one(&item.value)),
         _ => one(value),
     };
-    mentions(value, &["SIGHUP"]) || value.each().into_iter().any(inside)
+    mentions(value, &["SIGHUP"]) || value.each().iter().any(inside)
 }
 
 /// Whether a call in the same body does something.

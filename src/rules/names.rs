@@ -200,7 +200,7 @@ pub(super) fn is_own_group(facts: &Facts, value: &Value, span: Span) -> bool {
         Value::Made(_) | Value::Unknown => inside("getpgrp") || inside("getppid"),
         _ => false,
     };
-    value.each().into_iter().all(own)
+    value.each().iter().all(own)
 }
 
 /// Whether a process id means the caller.
@@ -221,7 +221,7 @@ pub(super) fn is_started_child(pid: &Value) -> bool {
             || path.contains("process.Command()")
             || path.contains("process.Child()")
     };
-    pid.each().into_iter().all(|value| match value {
+    pid.each().iter().all(|value| match value {
         Value::Path(paths) => paths.iter().any(|path| says(path)),
         Value::Made(path) => says(path),
         _ => false,

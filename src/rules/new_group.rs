@@ -91,7 +91,7 @@ does, a `finally` does not.
             &["<group_spawn>"],
             &["<group_status>"],
             &["<group_output>"],
-            &["group()", "spawn|status|output"],
+            &["<group()>", "spawn|status|output"],
             &["<ProcessGroup>"],
             &["setpgid"],
             &["SpawnOptions"],
@@ -179,7 +179,7 @@ fn asked(facts: &Facts, setting: &Setting, call: Option<&Call>) -> Option<Certai
 /// Whether a value can only be the 0 that no other meaning of the word takes.
 fn is_zero(value: &Value) -> bool {
     let zero = |value: &Value| matches!(value, Value::Int(0) | Value::Bool(false));
-    value.each().into_iter().all(zero)
+    value.each().iter().all(zero)
 }
 
 /// Whether a setting is given to `functools.partial`: it is held like an entry of a dictionary.
@@ -203,7 +203,7 @@ pub(super) fn group(facts: &Facts, value: &Value, span: Span) -> Option<Certaint
         },
         _ => Some(Certainty::May),
     };
-    value.each().into_iter().filter_map(one).max()
+    value.each().iter().filter_map(one).max()
 }
 
 /// Whether `.process_group(x)` asks a command of Rust for another group.

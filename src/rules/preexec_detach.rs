@@ -140,7 +140,7 @@ fn by_reference(value: &Value) -> Option<Way> {
         Value::Partial(inner, _) => by_reference(inner),
         _ => None,
     };
-    value.each().into_iter().find_map(one)
+    value.each().iter().find_map(one)
 }
 
 /// A detaching call in a hook's body: at the spawn if the hook is written there, else at the call.

@@ -88,7 +88,7 @@ In a crate that implements the call itself, such as a binding to the C library.
         rust: &[
             &["<daemon>", "extern|dlsym|libloading"],
             &[CALLS, NUMBERS],
-            &["asm!", IN_ASSEMBLY],
+            &["asm!", "syscall|svc|0x80", IN_ASSEMBLY],
         ],
         ..Words::NONE
     },
@@ -170,7 +170,7 @@ fn by_reference(value: &Value) -> Option<Way> {
         Value::Partial(inner, _) => by_reference(inner),
         _ => None,
     };
-    value.each().into_iter().find_map(one)
+    value.each().iter().find_map(one)
 }
 
 /// A symbol looked up by its name.

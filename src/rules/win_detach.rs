@@ -82,7 +82,7 @@ When the child must outlive its spawner by design, or when the group is made onl
         ],
         rust: &[
             &["creation_flags"],
-            &["<CreationFlags>"],
+            &["<CreationFlags>", "wrap"],
         ],
         programs: &[
             "schtasks", "powershell", "pwsh", "cmd /c|/C|/k|/K", "start",
@@ -179,6 +179,10 @@ fn starts(command: &Command) -> Option<(Span, Certainty)> {
         "start" if !command.shell.name.is_empty() && words.len() > 1 => {
             let waits = is("/w").or_else(|| is("/wait"));
             let first = words.first().filter(|_| waits.is_none())?;
+            // It is no file: a path that ends so is another program, or no command at all.
+            if first.text.contains('/') {
+                return None;
+            }
             let switch = find(words, |word| word.starts_with('/') && word.len() == 2);
             let certainty = switch.map_or(Certainty::May, |_| Certainty::Sure);
             return Some((first.span, certainty));

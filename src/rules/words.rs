@@ -6,13 +6,17 @@
 /// | --- | --- |
 /// | `setsid` | these letters stand anywhere |
 /// | `<pty>` | they stand with no letter, digit or `_` beside them |
-/// | `.fork` | the same, and they are reached: behind `.`, `::`, `import`, a comma or an opening bracket, or in quotes |
+/// | `.fork` | the same, and they are reached: behind `.` or `::`, where names are imported, or in quotes |
+/// | `.system(_)` | the same, and they are not called with nothing: `platform.system()` |
 /// | `a\|b` | one of them is there |
 /// | `etach…spaw` | the second stands less than a line behind the first |
 /// | [`WIDE_14`] | some call has fourteen positions or more, or may have |
 ///
 /// The first word of a group should be its rarest: the others are only looked for where it stands.
 pub type Groups = &'static [&'static [&'static str]];
+
+/// What ends a word that does not count where it is called with nothing.
+pub const GIVEN: &str = "(_)";
 
 /// What [`WIDE_8`] and its kin begin with; the number follows.
 pub const WIDE: &str = "positions=";
@@ -29,6 +33,11 @@ pub(super) const SH: &str = "<import sh>|<from sh>|<, sh>|<,sh>";
 /// What imports a module whose name is a literal.
 pub(super) const BY_NAME: &str = "__import__|import_module";
 const SH_BY_NAME: &[&str] = &[BY_NAME, "\"sh\"|'sh'"];
+
+/// Names of modules that are words of every day, too: how they come into a file.
+const EXECUTOR: &str = "<import executor>|<from executor>|<, executor>|<,executor>";
+const DELEGATOR: &str = "<import delegator>|<from delegator>|<, delegator>|<,delegator>";
+const CMD: &str = "<import cmd>|<from cmd>|<, cmd>|<,cmd>";
 
 /// What a rule needs. It names something; else no file could be left out.
 #[derive(Clone, Copy, Debug)]
@@ -91,7 +100,7 @@ pub const PYTHON: Spawners = Spawners {
     ],
     text: &[
         &["popen"],
-        &[".system"],
+        &[".system(_)"],
         &["getoutput"],
         &["getstatusoutput"],
         &["PopenSpawn"],
@@ -100,8 +109,10 @@ pub const PYTHON: Spawners = Spawners {
         &["<import fabric>|<from fabric>|<, fabric>|<,fabric>"],
         &[BY_NAME, "\"fabric\"|'fabric'"],
         &["sarge"],
-        &["delegator"],
-        &["executor", ".execute"],
+        &[DELEGATOR],
+        &[BY_NAME, "\"delegator\"|'delegator'"],
+        &[EXECUTOR, ".execute"],
+        &[BY_NAME, "\"executor\"|'executor'"],
         &["exec_shell"],
         &["honcho"],
         &["pexpect"],
@@ -110,7 +121,8 @@ pub const PYTHON: Spawners = Spawners {
         &["ptyprocess"],
         &["launch_kernel"],
         &["mirakuru"],
-        &[".Command", "<cmd>"],
+        &[".Command", CMD],
+        &[BY_NAME, "\"cmd\"|'cmd'"],
         &["plumbum"],
         &[SH],
         SH_BY_NAME,

@@ -209,7 +209,7 @@ fn is_list(value: &Value) -> bool {
 
 /// The word that a value is known to be.
 fn word(value: &Value, span: Span) -> Option<Word> {
-    value.each().into_iter().find_map(|value| match value {
+    value.each().iter().find_map(|value| match value {
         Value::Text(text) => {
             // A program that is named by a constant is run here, not where the constant stands;
             // shell text in a constant is judged where it is written.

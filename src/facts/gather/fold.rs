@@ -2,8 +2,10 @@
 
 mod calls;
 
-use super::values::{MAX_ITEMS, limited, one_of};
-use crate::facts::{HOLE, Item, Text, Value};
+use std::rc::Rc;
+
+use super::values::{limited, one_of};
+use crate::facts::{HOLE, Item, MAX_ITEMS, Text, Value};
 pub(super) use calls::known_call;
 
 /// Of texts with alternatives, this many sums are told apart, each of parts of up to so many bytes.
@@ -31,8 +33,8 @@ pub(super) fn add(left: Value, right: Value) -> Value {
         }
     }
     match sum(left, right) {
-        Value::List(mut items) => {
-            items.truncate(MAX_ITEMS);
+        Value::List(mut items) if items.len() > MAX_ITEMS => {
+            Rc::make_mut(&mut items).truncate(MAX_ITEMS);
             Value::List(items)
         }
         value => value,
@@ -41,7 +43,7 @@ pub(super) fn add(left: Value, right: Value) -> Value {
 
 /// The texts among the alternatives that are short enough to be joined with others.
 fn short_texts(value: &Value) -> impl Iterator<Item = &Text> {
-    value.each().into_iter().filter_map(|value| match value {
+    value.each().iter().filter_map(|value| match value {
         Value::Text(text) if text.text.len() <= MAX_SUMMED => Some(text),
         _ => None,
     })
@@ -53,11 +55,11 @@ fn sum(left: Value, right: Value) -> Value {
             left.checked_add(right).map_or(Value::Unknown, Value::Int)
         }
         (Value::List(mut left), Value::List(right)) => {
-            left.extend(right);
+            Rc::make_mut(&mut left).extend(right.iter().cloned());
             Value::List(left)
         }
         (Value::List(mut left), value) => {
-            left.push(Item {
+            Rc::make_mut(&mut left).push(Item {
                 value,
                 span: crate::source::Span::default(),
                 spread: true,
@@ -70,7 +72,8 @@ fn sum(left: Value, right: Value) -> Value {
                 span: crate::source::Span::default(),
                 spread: true,
             };
-            Value::List(std::iter::once(first).chain(right).collect())
+            let rest = right.iter().cloned();
+            Value::list(std::iter::once(first).chain(rest).collect())
         }
         (Value::Text(left), Value::Text(right)) => limited(joined(left, &right)),
         (Value::Text(left), _) => limited(joined(left, &hole())),
@@ -98,8 +101,8 @@ pub(super) fn joined(mut left: Text, right: &Text) -> Text {
 /// `left | right`: dictionaries are merged, flags are kept as bits.
 pub(super) fn or(left: Value, right: Value) -> Value {
     match either(left, right) {
-        Value::Dict(mut entries) => {
-            entries.truncate(MAX_ITEMS);
+        Value::Dict(mut entries) if entries.len() > MAX_ITEMS => {
+            Rc::make_mut(&mut entries).truncate(MAX_ITEMS);
             Value::Dict(entries)
         }
         Value::Bits(mut bits) => {
@@ -114,7 +117,7 @@ fn either(left: Value, right: Value) -> Value {
     match (left, right) {
         (Value::Int(left), Value::Int(right)) => Value::Int(left | right),
         (Value::Dict(mut left), Value::Dict(right)) => {
-            left.extend(right);
+            Rc::make_mut(&mut left).extend(right.iter().cloned());
             Value::Dict(left)
         }
         (Value::Bits(mut left), Value::Bits(right)) => {

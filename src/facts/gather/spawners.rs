@@ -146,7 +146,7 @@ fn each(call: &Call, from: usize) -> Vec<Vec<Word>> {
 }
 
 fn texts(value: &Value) -> Vec<&Text> {
-    let all = value.each().into_iter();
+    let all = value.each().iter();
     all.filter_map(|value| match value {
         Value::Text(text) => Some(text),
         _ => None,

@@ -7,7 +7,7 @@ mod puts;
 use super::File;
 use super::spaces::Binding;
 use crate::facts::tree::{Id, Kind, Op, Piece};
-use crate::facts::{HOLE, Item, Text, Value};
+use crate::facts::{HOLE, Item, MAX_ITEMS, Text, Value};
 use crate::source::Language;
 pub(super) use classes::Family;
 
@@ -15,8 +15,7 @@ pub(super) use classes::Family;
 const MAX_CHOICES: usize = 24;
 /// A name that stands for a name that stands for a name … is followed this far.
 const MAX_CHAIN: usize = 1_000;
-/// Longest list and longest text (bytes) that are folded.
-pub(super) const MAX_ITEMS: usize = 512;
+/// Longest text (bytes) that is folded.
 const MAX_TEXT: usize = 1 << 16;
 /// Values of more parts than this are not followed: each name doubles it in `b = [a, a]`.
 const MAX_PARTS: usize = 4096;
@@ -24,6 +23,16 @@ const MAX_PARTS: usize = 4096;
 impl File<'_> {
     /// What the expression at `id`, standing in `space`, may be.
     pub(super) fn value(&self, id: Id, space: usize) -> Value {
+        // What says itself needs no memory: most of a table of words is such.
+        match &self.node(id).kind {
+            Kind::Text(pieces) if pieces.iter().all(|piece| piece.value().is_none()) => {
+                return self.text(pieces, space);
+            }
+            Kind::Int(value) => return Value::Int(*value),
+            Kind::Bool(value) => return Value::Bool(*value),
+            Kind::Nothing => return Value::Nothing,
+            _ => {}
+        }
         let key = (id, space);
         if let Some(known) = self.known.borrow().get(&key) {
             return known.clone();
@@ -47,9 +56,6 @@ impl File<'_> {
             Kind::Call { callee, args, form } => self.call_value(*callee, args, *form, space),
             Kind::Index { base, index } => self.index(*base, *index, space),
             Kind::Text(pieces) => self.text(pieces, space),
-            Kind::Int(value) => Value::Int(*value),
-            Kind::Bool(value) => Value::Bool(*value),
-            Kind::Nothing => Value::Nothing,
             Kind::List(items) => self.list(items, space),
             Kind::Dict(entries) => self.dict(entries, space),
             Kind::Closure { .. } => self.code_at(id),
@@ -148,7 +154,7 @@ impl File<'_> {
             self.put_in(value, &entries, &pushed);
         }
         if values.is_empty() && !entries.is_empty() {
-            return Value::Dict(entries);
+            return Value::dict(entries);
         }
         one_of(values)
     }
@@ -185,7 +191,7 @@ impl File<'_> {
         one_of(
             values
                 .each()
-                .into_iter()
+                .iter()
                 .map(|value| self.attribute_of(value, name))
                 .collect(),
         )
@@ -193,11 +199,11 @@ impl File<'_> {
 
     pub(super) fn attribute_of(&self, value: &Value, name: &str) -> Value {
         let paths = match value {
-            Value::Path(paths) => paths.clone(),
-            Value::Made(path) => vec![path.clone()],
+            Value::Path(paths) => paths.as_slice(),
+            Value::Made(path) => std::slice::from_ref(path),
             _ => return Value::Unknown,
         };
-        for path in &paths {
+        for path in paths {
             if let Some(class) = self.class_named(path) {
                 let members = self.members(class, name);
                 if !members.is_empty() {
@@ -227,7 +233,7 @@ impl File<'_> {
         one_of(
             values
                 .each()
-                .into_iter()
+                .iter()
                 .map(|value| element(value, key.as_ref()))
                 .collect(),
         )
@@ -260,7 +266,7 @@ impl File<'_> {
             let span = self.node(*id).span;
             if let Kind::Spread(inner) = self.node(*id).kind {
                 match self.value(inner, space) {
-                    Value::List(more) => items.extend(more),
+                    Value::List(more) => items.extend(more.iter().cloned()),
                     value => items.push(Item {
                         value,
                         span,
@@ -276,7 +282,7 @@ impl File<'_> {
             }
         }
         items.truncate(MAX_ITEMS);
-        Value::List(items)
+        Value::list(items)
     }
 
     fn dict(&self, entries: &[(Option<Id>, Id)], space: usize) -> Value {
@@ -288,13 +294,13 @@ impl File<'_> {
                 Some(_) => {}
                 None => {
                     if let Value::Dict(more) = value {
-                        found.extend(more);
+                        found.extend(more.iter().cloned());
                     }
                 }
             }
         }
         found.truncate(MAX_ITEMS);
-        Value::Dict(found)
+        Value::dict(found)
     }
 
     fn binary(&self, op: Op, left: Id, right: Id, space: usize) -> Value {
@@ -409,7 +415,10 @@ fn not(value: &Value) -> Value {
 }
 
 /// One of `values`, flattened; the value itself if they are all the same.
-pub(super) fn one_of(values: Vec<Value>) -> Value {
+pub(super) fn one_of(mut values: Vec<Value>) -> Value {
+    if values.len() == 1 {
+        return values.remove(0);
+    }
     let mut flat: Vec<Value> = Vec::new();
     for value in values {
         let parts = if let Value::OneOf(parts) = value {

@@ -4,6 +4,7 @@
 mod inert;
 
 use super::literal::{Hole, cook, holes, open};
+use crate::facts::MAX_ITEMS;
 use crate::facts::tree::Piece;
 use crate::source::{Span, is_word};
 
@@ -119,7 +120,7 @@ impl<'t> Pass<'t> {
         self.text.as_bytes().get(at).copied()
     }
 
-    fn slice(&self, span: Span) -> &str {
+    fn slice(&self, span: Span) -> &'t str {
         let text = self.text.get(span.start as usize..span.end as usize);
         text.unwrap_or_default()
     }
@@ -266,8 +267,7 @@ impl<'t> Pass<'t> {
             self.literal(start, quote);
             return;
         }
-        let word = word.to_owned();
-        self.found.code.push_str(&word);
+        self.found.code.push_str(word);
         self.defined = matches!(self.slice(self.word), "def" | "class") && self.last[1] == b'a';
         self.word = span;
         self.change(|level| {
@@ -293,6 +293,11 @@ impl<'t> Pass<'t> {
         if self.last[1] == b'\n' && self.levels.is_empty() && self.ends_line() {
             return;
         }
+        if self.is_beyond() {
+            self.last = [self.last[1], b'"'];
+            self.beside = true;
+            return;
+        }
         let mut pieces = Vec::new();
         cook(self.text, literal, literal.body, &mut pieces);
         let text = pieces.into_iter().filter_map(|piece| match piece {
@@ -309,6 +314,16 @@ impl<'t> Pass<'t> {
         self.found.all.push(found);
         self.last = [self.last[1], b'"'];
         self.beside = true;
+    }
+
+    /// Whether it stands where no list is read any more: tables of words are long.
+    fn is_beyond(&self) -> bool {
+        let level = self.levels.last();
+        let item = level.filter(|level| level.callee.is_none() && level.commas >= MAX_ITEMS);
+        // Of a dictionary each key is looked at.
+        item.is_some_and(|level| {
+            level.opener != b'{' || self.last[1] == b',' && self.next() != Some(b':')
+        })
     }
 
     /// Reads the code that a format puts in: it is code like any other.

@@ -1,7 +1,10 @@
 //! One word, and what must stand beside it.
 
+use std::cell::OnceCell;
+
 use memchr::memmem;
 
+use crate::rules::GIVEN;
 use crate::source::is_word;
 
 /// What must stand beside a word.
@@ -15,11 +18,22 @@ enum Border {
     Reached,
 }
 
+/// Which bytes a word is looked for in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::filter) enum Bytes {
+    /// A file as it is: comments may stand between a name and what reaches it.
+    Raw,
+    /// Code and texts, without comments.
+    Code,
+}
+
 /// A word of a rule.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Word {
     pub(super) letters: String,
     border: Border,
+    /// Whether it does not count where it is called with nothing.
+    given: bool,
     /// What must stand close behind it; often nothing.
     near: String,
 }
@@ -28,6 +42,10 @@ impl Word {
     /// One in the rules' own notation.
     pub(super) fn new(written: &str) -> Self {
         let (written, near) = written.split_once('…').unwrap_or((written, ""));
+        let (written, given) = match written.strip_suffix(GIVEN) {
+            Some(written) => (written, true),
+            None => (written, false),
+        };
         let whole = written
             .strip_prefix('<')
             .and_then(|rest| rest.strip_suffix('>'));
@@ -40,6 +58,7 @@ impl Word {
         Self {
             letters: letters.to_owned(),
             border,
+            given,
             near: near.to_owned(),
         }
     }
@@ -49,12 +68,14 @@ impl Word {
         Self {
             letters: letters.to_owned(),
             border: Border::Any,
+            given: false,
             near: String::new(),
         }
     }
 
     /// Whether it stands at `at`, where its letters are.
-    pub(super) fn is_at(&self, bytes: &[u8], at: usize, starred: &dyn Fn() -> bool) -> bool {
+    pub(super) fn is_at(&self, of: &In<'_>, at: usize) -> bool {
+        let bytes = of.bytes;
         let before = bytes.get(..at).unwrap_or_default();
         let after = bytes.get(at + self.letters.len()..).unwrap_or_default();
         let letters = self.letters.as_bytes();
@@ -67,16 +88,41 @@ impl Word {
         if !self.near.is_empty() && memmem::find(close, self.near.as_bytes()).is_none() {
             return false;
         }
+        if self.given && after.starts_with(b"()") {
+            return false;
+        }
         match self.border {
             Border::Any => true,
             Border::Whole => whole(),
-            Border::Reached => whole() && (is_reached(before) || starred()),
+            Border::Reached => whole() && (is_reached(before, of.kind) || of.starred()),
         }
     }
 
     /// Whether it stands anywhere.
-    pub(super) fn is_in(&self, bytes: &[u8], starred: &dyn Fn() -> bool) -> bool {
-        memmem::find_iter(bytes, self.letters.as_bytes()).any(|at| self.is_at(bytes, at, starred))
+    pub(super) fn is_in(&self, of: &In<'_>) -> bool {
+        memmem::find_iter(of.bytes, self.letters.as_bytes()).any(|at| self.is_at(of, at))
+    }
+}
+
+/// What words are looked for in.
+pub(super) struct In<'b> {
+    pub(super) bytes: &'b [u8],
+    pub(super) kind: Bytes,
+    starred: OnceCell<bool>,
+}
+
+impl<'b> In<'b> {
+    pub(super) const fn new(bytes: &'b [u8], kind: Bytes) -> Self {
+        Self {
+            bytes,
+            kind,
+            starred: OnceCell::new(),
+        }
+    }
+
+    /// Whether names may be reached without the module that they are of.
+    fn starred(&self) -> bool {
+        *self.starred.get_or_init(|| is_starred(self.bytes))
     }
 }
 
@@ -84,11 +130,14 @@ impl Word {
 const NEAR: usize = 32;
 
 /// Whether what ends here reaches the name that follows: `os.`, `libc::`, `import `, `(`, `"`.
-fn is_reached(before: &[u8]) -> bool {
-    ends_in_reach(before) || ends_in_reach(without_comments(before))
+fn is_reached(before: &[u8], kind: Bytes) -> bool {
+    match kind {
+        Bytes::Raw => ends_in_reach(before, kind) || ends_in_reach(without_comments(before), kind),
+        Bytes::Code => ends_in_reach(before, kind),
+    }
 }
 
-fn ends_in_reach(before: &[u8]) -> bool {
+fn ends_in_reach(before: &[u8], kind: Bytes) -> bool {
     let before = before.trim_ascii_end();
     // A line that goes on.
     let before = before
@@ -105,8 +154,39 @@ fn ends_in_reach(before: &[u8]) -> bool {
         // As in `getattr(os, "fork")` and `libc["fork"]`: any literal that is not said to be no name.
         return !before.ends_with(UNREACHED.as_bytes());
     }
-    b".:,({[".contains(last) || before.ends_with(b"import")
+    match last {
+        b'.' => true,
+        // In code only a path has two of them: one names what a field or a key is.
+        b':' => kind == Bytes::Raw || before.ends_with(b"::"),
+        b',' | b'(' | b'{' | b'[' => kind == Bytes::Raw || imports(before),
+        _ => before.ends_with(b"import"),
+    }
 }
+
+/// Whether a list of imported names goes on here: `from os import (path,`, `use libc::{getpid,`.
+fn imports(before: &[u8]) -> bool {
+    let listed = |byte: &u8| is_word(*byte) || b" \t\x0c\r\n,({*:.".contains(byte);
+    let window = before.get(before.len().saturating_sub(LONGEST)..);
+    let window = window.unwrap_or(before);
+    let list = match window.iter().rposition(|byte| !listed(byte)) {
+        Some(at) => window.get(at + 1..).unwrap_or_default(),
+        // It may have begun before.
+        None if window.len() < before.len() => return true,
+        None => window,
+    };
+    let behind = |keyword: &[u8]| {
+        let at = memmem::rfind(list, keyword)?;
+        list.get(at + keyword.len()..).map(<[u8]>::trim_ascii_start)
+    };
+    behind(b"use ").is_some()
+        || behind(b"import").is_some_and(|names| match names.strip_prefix(b"(") {
+            Some(names) => !names.contains(&b'('),
+            None => !names.contains(&b'\n'),
+        })
+}
+
+/// Longest list of imported names that is looked through (bytes).
+const LONGEST: usize = 1 << 14;
 
 /// What stands before a literal that names nothing.
 pub(in crate::filter) const UNREACHED: &str = ";\n";
@@ -136,7 +216,7 @@ fn without_comments(before: &[u8]) -> &[u8] {
     rest
 }
 
-/// Modules whose names a rule wants to be reached, and that are known to be imported whole.
+/// Modules of Python whose names a rule wants to be reached, and that are known to be imported whole.
 const STARRED: &[&str] = &[
     "os",
     "posix",
@@ -160,7 +240,15 @@ pub(super) fn is_starred(bytes: &[u8]) -> bool {
                 .any(|name| before.ends_with(format!("from {name}").as_bytes()))
         })
     };
-    python()
-        || memmem::find(bytes, b"open::*").is_some()
-        || memmem::find(bytes, b"opener::*").is_some()
+    let rust = |path: &&[u8]| memmem::find(bytes, path).is_some();
+    python() || STARRED_IN_RUST.iter().any(rust)
 }
+
+/// The same for Rust.
+const STARRED_IN_RUST: &[&[u8]] = &[
+    b"open::*",
+    b"opener::*",
+    b"libc::*",
+    b"unistd::*",
+    b"fork::*",
+];

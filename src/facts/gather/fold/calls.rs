@@ -75,7 +75,7 @@ fn known_function(
         }
         "dict" => Some(dict(first, args)),
         "list" | "tuple" => Some(list(args)),
-        "Vec.new" | "Vec.with_capacity" => Some(Value::List(Vec::new())),
+        "Vec.new" | "Vec.with_capacity" => Some(Value::list(Vec::new())),
         "shlex.split" => Some(split(first?)),
         "os.path.join" | "posixpath.join" => Some(path_join(args)),
         "format!"
@@ -150,13 +150,13 @@ fn list(args: &[Arg]) -> Value {
     };
     match args {
         [arg] if arg.value != Value::Unknown => arg.value.clone(),
-        _ => Value::List(args.iter().map(item).collect()),
+        _ => Value::list(args.iter().map(item).collect()),
     }
 }
 
 fn dict(first: Option<&Value>, args: &[Arg]) -> Value {
     let mut entries = match first {
-        Some(Value::Dict(entries)) => entries.clone(),
+        Some(Value::Dict(entries)) => entries.to_vec(),
         _ => Vec::new(),
     };
     for arg in args {
@@ -166,7 +166,7 @@ fn dict(first: Option<&Value>, args: &[Arg]) -> Value {
             _ => {}
         }
     }
-    Value::Dict(entries)
+    Value::dict(entries)
 }
 
 fn known_method(object: &Value, name: &str, first: Option<&Value>, args: &[Arg]) -> Option<Value> {
@@ -225,7 +225,7 @@ fn split(value: &Value) -> Value {
             _ => {}
         }
     }
-    Value::List(items)
+    Value::list(items)
 }
 
 /// A list's texts joined.
@@ -252,5 +252,5 @@ fn path_join(args: &[Arg]) -> Value {
         span: arg.span,
         spread: false,
     });
-    join(&Value::List(items.collect()), "/")
+    join(&Value::list(items.collect()), "/")
 }

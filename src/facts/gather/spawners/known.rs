@@ -1,5 +1,8 @@
 //! What is known of each callable: how it takes its command.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use crate::facts::Call;
 use crate::facts::gather::argv::ends_with_path;
 use crate::source::Language;
@@ -176,12 +179,11 @@ pub(super) fn how(language: Language, call: &Call) -> Option<How> {
     let rust = language == Language::Rust;
     for path in &call.paths {
         let bare = path.strip_prefix("gevent.").unwrap_or(path);
-        let known = SPAWNERS.iter().find(|(names, _)| {
-            let mut names = names.iter().filter(|name| is_of_rust(name) == rust);
-            names.any(|name| bare == *name || rust_end(path, name))
-        });
-        if let Some((_, how)) = known {
-            return Some(*how);
+        let known = KNOWN.get(bare).filter(|(of_rust, _)| *of_rust == rust);
+        let known = known.map(|(_, how)| *how);
+        let known = known.or_else(|| if rust { of_type(path) } else { None });
+        if known.is_some() {
+            return known;
         }
         let named = path
             .strip_prefix("sh.")
@@ -196,9 +198,24 @@ pub(super) fn how(language: Language, call: &Call) -> Option<How> {
         .map(|(_, how)| *how)
 }
 
+/// [`SPAWNERS`] by name, each with whether it is Rust's: every call of a file is looked up.
+static KNOWN: LazyLock<HashMap<&str, (bool, How)>> = LazyLock::new(|| {
+    let each = |(names, how): &(&'static [&'static str], How)| {
+        let how = *how;
+        names
+            .iter()
+            .map(move |name| (*name, (is_of_rust(name), how)))
+    };
+    SPAWNERS.iter().flat_map(each).collect()
+});
+
 /// Rust types are known by their own name under any module: `Exec::shell`.
-fn rust_end(path: &str, name: &str) -> bool {
-    name.starts_with(char::is_uppercase) && ends_with_path(path, name)
+fn of_type(path: &str) -> Option<How> {
+    let ends = |name: &&str| name.starts_with(char::is_uppercase) && ends_with_path(path, name);
+    let known = SPAWNERS
+        .iter()
+        .find(|(names, _)| names.iter().any(|name| ends(name)));
+    known.map(|(_, how)| *how)
 }
 
 #[cfg(test)]

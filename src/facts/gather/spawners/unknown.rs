@@ -125,7 +125,7 @@ fn joined(call: &Call) -> Vec<Vec<Command>> {
         Some(list) if is_blank(&arg.value) => list,
         _ => return Vec::new(),
     };
-    let lists = list.each().into_iter().filter(|list| names_loud(list));
+    let lists = list.each().iter().filter(|list| names_loud(list));
     let all = lists.flat_map(|list| ways(list, call.span, true));
     all.map(|words| shell::read(&line(&words), "sh", place(call)))
         .collect()

@@ -1,10 +1,10 @@
 //! What a call may give.
 
-use super::{MAX_CHOICES, MAX_ITEMS, one_of};
+use super::{MAX_CHOICES, one_of};
 use crate::facts::gather::File;
 use crate::facts::gather::fold::known_call;
 use crate::facts::tree::{Arg as TreeArg, Form, Id, Kind, Spread};
-use crate::facts::{Arg, ScopeId, Value};
+use crate::facts::{Arg, MAX_ITEMS, ScopeId, Value};
 use crate::source::Language;
 
 impl File<'_> {
@@ -19,14 +19,14 @@ impl File<'_> {
             };
             match (arg.spread, value) {
                 (Spread::List, Value::List(items)) => {
-                    found.extend(items.into_iter().map(|item| Arg {
+                    found.extend(items.iter().map(|item| Arg {
                         name: None,
                         spread: if item.spread {
                             Spread::List
                         } else {
                             Spread::No
                         },
-                        value: item.value,
+                        value: item.value.clone(),
                         span: item.span,
                     }));
                 }
@@ -71,7 +71,7 @@ impl File<'_> {
                 _ => Value::Unknown,
             };
         }
-        let made = called.each().into_iter().map(|value| match value {
+        let made = called.each().iter().map(|value| match value {
             // A name that a star import may bind, or a crate's: the value is of either.
             Value::Path(paths) => one_of(paths.iter().map(|path| self.made(path)).collect()),
             Value::Made(path) => Value::Made(path.clone()),

@@ -1,12 +1,13 @@
 //! What a name stands for is added to step by step: `text += "…"`, `text.push_str("…")`,
 //! `argv.append("…")`, `options["…"] = …`.
 
-use super::MAX_ITEMS;
+use std::rc::Rc;
+
 use crate::facts::gather::File;
 use crate::facts::gather::fold::add;
 use crate::facts::gather::spaces::{Binding, Pushed};
 use crate::facts::tree::{Kind, Op};
-use crate::facts::{Item, Text, Value};
+use crate::facts::{Item, MAX_ITEMS, Text, Value};
 
 /// What is put into a value by more calls than this is not followed.
 const MAX_PUSHED: usize = 32;
@@ -32,8 +33,12 @@ impl File<'_> {
     /// Puts into a value what is put into it elsewhere, as if all of it always were.
     pub(super) fn put_in(&self, value: &mut Value, entries: &[(String, Value)], pushed: &[Pushed]) {
         match value {
-            Value::Dict(own) => own.extend(entries.iter().cloned()),
-            Value::List(items) => self.push_all(items, pushed),
+            Value::Dict(own) if !entries.is_empty() => {
+                Rc::make_mut(own).extend(entries.iter().cloned());
+            }
+            Value::List(items) if !pushed.is_empty() => {
+                self.push_all(Rc::make_mut(items), pushed);
+            }
             Value::Text(text) => self.push_texts(text, pushed),
             Value::OneOf(values) => {
                 for value in values {
@@ -50,7 +55,7 @@ impl File<'_> {
             let value = self.value(own.value, own.space);
             let spread = own.many;
             let new = match value {
-                Value::List(more) if own.many => more,
+                Value::List(more) if own.many => Rc::unwrap_or_clone(more),
                 value => vec![Item {
                     value,
                     span,
@@ -67,7 +72,7 @@ impl File<'_> {
         for own in pushed.iter().take(MAX_PUSHED) {
             let whole = Value::Text(std::mem::take(text));
             let more = self.value(own.value, own.space);
-            match add(whole, more).each().as_slice() {
+            match add(whole, more).each() {
                 [Value::Text(sum), ..] => *text = sum.clone(),
                 _ => return,
             }

@@ -274,7 +274,7 @@ fn direct_paths(value: &Value) -> Vec<String> {
         Value::Path(paths) => paths.clone(),
         _ => Vec::new(),
     };
-    value.each().into_iter().flat_map(of).collect()
+    value.each().iter().flat_map(of).collect()
 }
 
 /// Canonical paths of what is called.

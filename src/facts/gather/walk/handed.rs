@@ -109,5 +109,5 @@ fn says_something(value: &Value) -> bool {
         Value::Partial(..) => true,
         _ => false,
     };
-    value.truth() != Truth::Maybe || value.each().into_iter().any(named)
+    value.truth() != Truth::Maybe || value.each().iter().any(named)
 }
