@@ -212,9 +212,7 @@ static KNOWN: LazyLock<HashMap<&str, (bool, How)>> = LazyLock::new(|| {
 /// Rust types are known by their own name under any module: `Exec::shell`.
 fn of_type(path: &str) -> Option<How> {
     let ends = |name: &&str| name.starts_with(char::is_uppercase) && ends_with_path(path, name);
-    let known = SPAWNERS
-        .iter()
-        .find(|(names, _)| names.iter().any(|name| ends(name)));
+    let known = SPAWNERS.iter().find(|(names, _)| names.iter().any(&ends));
     known.map(|(_, how)| *how)
 }
 
