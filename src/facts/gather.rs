@@ -2,10 +2,12 @@
 //!
 //! Two passes. `spaces` notes what each name is bound to, without regard to order: a name may be
 //! any of the things that its scope ever assigns to it. `walk` then visits what can run, in order,
-//! and lists calls and settings; `values` says on demand what an expression may be. Last, `argv`
-//! and `spawners` read the commands that those calls start.
+//! and lists calls and settings; `values` says on demand what an expression may be, and `flow` which
+//! of a name's bindings are hidden by a later one where it is used. Last, `argv` and `spawners` read
+//! the commands that those calls start.
 
 mod argv;
+mod flow;
 mod fold;
 mod makers;
 mod signatures;

@@ -47,12 +47,14 @@ impl Search<'_> {
                 _ => self.found.push(id),
             },
             Kind::Index { base, .. } => self.inward(id, *base, space),
-            Kind::Name(name) => self.all(self.file.spaces.find(name, space)),
+            Kind::Name(name) => self.all(self.file.bindings(name, id, space)),
             Kind::Attr { base, name, .. } => {
                 if let Kind::Name(object) = &self.file.node(*base).kind
                     && let Some(class) = self.file.spaces.class_of_self(object, space)
                 {
-                    self.all(self.file.spaces.member(class, name).iter());
+                    let set = self.file.set_before(*base, name, id, space);
+                    let member = || self.file.spaces.member(class, name);
+                    self.all(set.unwrap_or_else(member).iter());
                 } else if name == "stdin" {
                     // Whose pipe it is.
                     self.follow(*base, space);

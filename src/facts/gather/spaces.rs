@@ -34,6 +34,13 @@ pub(super) enum Binding {
     Opaque,
 }
 
+/// A binding, and what makes it: the statement, the call, the function of a parameter.
+#[derive(Debug)]
+pub(super) struct Bound {
+    pub what: Binding,
+    pub at: Id,
+}
+
 /// What is put into a list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pushed {
@@ -61,7 +68,7 @@ pub(super) struct Space {
     /// The class around a method.
     pub class: Option<usize>,
     pub name: String,
-    names: HashMap<String, Vec<Binding>>,
+    names: HashMap<String, Vec<Bound>>,
     stars: Vec<String>,
     /// What `self.name` is set to, for a class.
     attributes: HashMap<String, Vec<(Id, usize)>>,
@@ -79,6 +86,8 @@ pub(super) struct Spaces {
     pub list: Vec<Space>,
     pub scopes: Vec<Scope>,
     of_node: HashMap<Id, usize>,
+    /// The node around each; that of the root, and of what is not read, is itself.
+    around: Vec<Id>,
     language: Language,
 }
 
@@ -89,12 +98,14 @@ impl Spaces {
             list: Vec::new(),
             scopes: Vec::new(),
             of_node: HashMap::new(),
+            around: (0..).map(Id).take(tree.nodes.len()).collect(),
             language,
         };
         let mut pass = Pass {
             spaces,
             tree,
             seen: vec![false; tree.nodes.len()],
+            at: root,
         };
         pass.spaces
             .open("<module>", tree.node(root).span, None, Some(false));
@@ -117,6 +128,12 @@ impl Spaces {
     /// What `name` may be in `space`: the bindings of the nearest space that has any. What is put
     /// into an outer variable does not hide it.
     pub(super) fn find(&self, name: &str, space: usize) -> Vec<&Binding> {
+        let found = self.find_bound(name, space).into_iter();
+        found.map(|(bound, _)| &bound.what).collect()
+    }
+
+    /// The same, each with what makes it and the space that has it.
+    pub(super) fn find_bound(&self, name: &str, space: usize) -> Vec<(&Bound, usize)> {
         let mut found = Vec::new();
         for (depth, index) in self.outward(space).enumerate() {
             let here = &self.list[index];
@@ -125,8 +142,8 @@ impl Spaces {
             let Some(bindings) = here.names.get(name).filter(|_| visible) else {
                 continue;
             };
-            found.extend(bindings);
-            if !bindings.iter().all(Binding::adds) {
+            found.extend(bindings.iter().map(|bound| (bound, index)));
+            if !bindings.iter().all(|bound| bound.what.adds()) {
                 break;
             }
         }
@@ -137,7 +154,7 @@ impl Spaces {
     pub(super) fn home(&self, name: &str, space: usize) -> usize {
         let binds = |index: &usize| {
             let bindings = self.list[*index].names.get(name).into_iter().flatten();
-            bindings.into_iter().any(|binding| !binding.adds())
+            bindings.into_iter().any(|bound| !bound.what.adds())
         };
         self.outward(space).find(binds).unwrap_or(space)
     }
@@ -163,13 +180,38 @@ impl Spaces {
     pub(super) fn member(&self, class: usize, name: &str) -> Vec<Binding> {
         let mut found = Vec::new();
         for space in self.same_class(class) {
-            found.extend(space.names.get(name).into_iter().flatten().cloned());
             let method = space.names.get(&format!("self.{name}"));
-            found.extend(method.into_iter().flatten().cloned());
+            let own = space.names.get(name).into_iter().chain(method).flatten();
+            found.extend(own.map(|bound| bound.what.clone()));
             let set = space.attributes.get(name).into_iter().flatten();
             found.extend(set.map(|(id, at)| Binding::Node(*id, *at)));
         }
         found
+    }
+
+    /// What `self.name` is set to in the class: the values, and the spaces in which they stand.
+    pub(super) fn attribute(&self, class: usize, name: &str) -> Vec<(Id, usize)> {
+        let sets = self.same_class(class);
+        let sets = sets.filter_map(|space| space.attributes.get(name));
+        sets.flatten().copied().collect()
+    }
+
+    /// The node around the one at `id`.
+    pub(super) fn around(&self, id: Id) -> Option<Id> {
+        let around = self.around.get(id.0 as usize).copied();
+        around.filter(|around| *around != id)
+    }
+
+    /// Whether what stands in `space` is run by the body of `home`, each time that it comes there; a Rust
+    /// closure sees what stands before it.
+    pub(super) fn runs_in(&self, space: usize, home: usize) -> bool {
+        let inside = self.outward(space).take_while(|index| *index != home);
+        let inline = |index: usize| {
+            let here = &self.list[index];
+            !here.is_class && self.scopes[here.scope.0 as usize].inline
+        };
+        let rust = self.language == Language::Rust;
+        inside.into_iter().all(|index| rust && inline(index))
     }
 
     /// Every `impl` of a Rust type is one class; a Python class is one of its own.
@@ -225,12 +267,9 @@ impl Spaces {
         self.list.len() - 1
     }
 
-    fn bind(&mut self, space: usize, name: &str, binding: Binding) {
-        self.list[space]
-            .names
-            .entry(name.to_owned())
-            .or_default()
-            .push(binding);
+    fn bind(&mut self, space: usize, name: &str, bound: Bound) {
+        let names = &mut self.list[space].names;
+        names.entry(name.to_owned()).or_default().push(bound);
     }
 }
 
@@ -241,13 +280,28 @@ struct Pass<'a> {
     spaces: Spaces,
     tree: &'a Tree,
     seen: Vec<bool>,
+    /// What is being read.
+    at: Id,
 }
 
 impl Pass<'_> {
+    fn bind(&mut self, space: usize, name: &str, what: Binding) {
+        let at = self.at;
+        self.spaces.bind(space, name, Bound { what, at });
+    }
+
+    /// Goes on with a part of what is at `id`.
+    fn below(&mut self, id: Id, child: Id, space: usize) {
+        self.spaces.around[child.0 as usize] = id;
+        self.declare(child, space);
+        self.at = id;
+    }
+
     fn declare(&mut self, id: Id, space: usize) {
         if std::mem::replace(&mut self.seen[id.0 as usize], true) {
             return;
         }
+        self.at = id;
         let node = self.tree.node(id);
         match &node.kind {
             Kind::Function(function) => return self.function(id, function, space),
@@ -256,7 +310,7 @@ impl Pass<'_> {
                 self.spaces.of_node.insert(id, inner);
                 self.spaces.list[inner].returns.push(*body);
                 self.params(params, inner, space);
-                return self.declare(*body, inner);
+                return self.below(id, *body, inner);
             }
             Kind::Class {
                 name,
@@ -267,22 +321,21 @@ impl Pass<'_> {
                 let inner = self.spaces.open(name, node.span, Some(space), None);
                 self.spaces.of_node.insert(id, inner);
                 self.spaces.list[inner].bases = bases.iter().map(|base| base.value).collect();
-                self.spaces.bind(space, name, Binding::Class(inner));
+                self.bind(space, name, Binding::Class(inner));
                 for outer in decorators
                     .iter()
                     .copied()
                     .chain(bases.iter().map(|base| base.value))
                 {
-                    self.declare(outer, space);
+                    self.below(id, outer, space);
                 }
-                return self.declare(*body, inner);
+                return self.below(id, *body, inner);
             }
             Kind::Import(imports) => {
                 for import in imports {
                     match &import.name {
                         Some(name) => {
-                            self.spaces
-                                .bind(space, name, Binding::Import(import.path.clone()));
+                            self.bind(space, name, Binding::Import(import.path.clone()));
                         }
                         None => self.spaces.list[space].stars.push(import.path.clone()),
                     }
@@ -308,19 +361,18 @@ impl Pass<'_> {
             _ => {}
         }
         for child in node.kind.children() {
-            self.declare(child, space);
+            self.below(id, child, space);
         }
     }
 
     fn function(&mut self, id: Id, function: &Function, space: usize) {
         for decorator in &function.decorators {
-            self.declare(*decorator, space);
+            self.below(id, *decorator, space);
         }
         let Some(body) = function.body else {
             if function.foreign {
                 let real = function.link_name.as_ref().unwrap_or(&function.name);
-                self.spaces
-                    .bind(space, &function.name, Binding::Extern(real.clone()));
+                self.bind(space, &function.name, Binding::Extern(real.clone()));
             } else if self.spaces.list[space].is_class {
                 self.declared(&function.name, space);
             }
@@ -340,13 +392,12 @@ impl Pass<'_> {
         // A Rust method is no bare name of its module; a free function of a module is one.
         let method = self.spaces.list[space].is_class && first.as_deref() == Some("self");
         if !(method && self.spaces.language == Language::Rust) {
-            self.spaces
-                .bind(space, &function.name, Binding::Code(inner));
+            self.bind(space, &function.name, Binding::Code(inner));
         }
         if self.spaces.list[space].is_class {
             if method && self.spaces.language == Language::Rust {
                 let hidden = format!("self.{}", function.name);
-                self.spaces.bind(space, &hidden, Binding::Code(inner));
+                self.bind(space, &hidden, Binding::Code(inner));
             }
             self.spaces.list[inner].class = Some(space);
             // A function of a Rust module, or of a type, has no object.
@@ -354,14 +405,14 @@ impl Pass<'_> {
             self.spaces.list[inner].self_name = first.filter(|_| has_object);
         }
         self.params(&function.params, inner, space);
-        self.declare(body, inner);
+        self.below(id, body, inner);
     }
 
     /// A method that a trait demands: of some type, which is not known here.
     fn declared(&mut self, name: &str, space: usize) {
         let path = format!("?.{}().{name}", self.spaces.list[space].name);
         let hidden = format!("self.{name}");
-        self.spaces.bind(space, &hidden, Binding::Import(path));
+        self.bind(space, &hidden, Binding::Import(path));
     }
 
     fn params(&mut self, params: &[Param], inner: usize, outer: usize) {
@@ -371,9 +422,9 @@ impl Pass<'_> {
                 default: param.default,
                 outer,
             };
-            self.spaces.bind(inner, &param.name, binding);
+            self.bind(inner, &param.name, binding);
             if let Some(default) = param.default {
-                self.declare(default, outer);
+                self.below(self.at, default, outer);
             }
         }
     }
@@ -409,7 +460,7 @@ impl Pass<'_> {
             // Of so many only the first are followed, and each is looked at wherever the name stands.
             let known = self.spaces.list[space].names.get(list).map_or(0, Vec::len);
             if known < MAX_BOUND {
-                self.spaces.bind(space, list, Binding::Pushed(pushed));
+                self.bind(space, list, Binding::Pushed(pushed));
             }
         }
     }
@@ -426,7 +477,7 @@ impl Pass<'_> {
                     },
                     (None, None) => Binding::Opaque,
                 };
-                self.spaces.bind(space, name, binding);
+                self.bind(space, name, binding);
             }
             Kind::List(items) => {
                 let values = match value.map(|value| &self.tree.node(value).kind) {
@@ -456,8 +507,7 @@ impl Pass<'_> {
                 if let (Kind::Name(name), Some(value)) = (&self.tree.node(*base).kind, value)
                     && let Some(key) = constant_key(self.tree, *index)
                 {
-                    self.spaces
-                        .bind(space, name, Binding::Entry(key, value, space));
+                    self.bind(space, name, Binding::Entry(key, value, space));
                 }
             }
             _ => {}

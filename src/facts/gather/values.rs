@@ -51,8 +51,8 @@ impl File<'_> {
     fn find_value(&self, id: Id, space: usize) -> Value {
         let node = self.node(id);
         match &node.kind {
-            Kind::Name(name) => self.name(name, space),
-            Kind::Attr { base, name, .. } => self.attribute(*base, name, space),
+            Kind::Name(name) => self.name(name, id, space),
+            Kind::Attr { base, name, .. } => self.attribute(*base, name, id, space),
             Kind::Call { callee, args, form } => self.call_value(*callee, args, *form, space),
             Kind::Index { base, index } => self.index(*base, *index, space),
             Kind::Text(pieces) => self.text(pieces, space),
@@ -96,7 +96,7 @@ impl File<'_> {
     }
 
     /// What a name may be; a name that nothing binds is a path, through each star import too.
-    fn name(&self, name: &str, space: usize) -> Value {
+    fn name(&self, name: &str, id: Id, space: usize) -> Value {
         if name == "None" && self.source.language == Language::Rust {
             return Value::Nothing;
         }
@@ -109,7 +109,7 @@ impl File<'_> {
         {
             return Value::Path(vec![format!("{path}!")]);
         }
-        let bindings = self.spaces.find(name, space);
+        let bindings = self.bindings(name, id, space);
         let pushed = |binding: &&Binding| matches!(binding, Binding::Pushed(_));
         if bindings.iter().all(pushed) {
             let stars = self
@@ -186,7 +186,10 @@ impl File<'_> {
             .position(|space| space.is_class && space.name == name)
     }
 
-    fn attribute(&self, base: Id, name: &str, space: usize) -> Value {
+    fn attribute(&self, base: Id, name: &str, id: Id, space: usize) -> Value {
+        if let Some(set) = self.set_before(base, name, id, space) {
+            return self.bound(set.iter());
+        }
         let values = self.value(base, space);
         one_of(
             values

@@ -106,7 +106,7 @@ impl Walk<'_> {
         }
         match &self.file.node(id).kind {
             Kind::Name(name) => {
-                for binding in self.file.spaces.find(name, space) {
+                for binding in self.file.bindings(name, id, space) {
                     if let Binding::Node(value, at) = binding {
                         self.sources(*value, *at, depth - 1, found);
                     }

@@ -1,0 +1,221 @@
+//! Which of a name's bindings reach a use of it: one that every way to the use passes hides what stands
+//! before it.
+//!
+//! Only the order of statements is looked at. A binding hides others where it is a statement of a block
+//! in which the use stands further down, however deep; what stands between the two may reach the use
+//! as well, in branches and loops. A use in another body may run at any time: there nothing is hidden.
+//!
+//! Readers make a node after its parts and a statement after those before it, so a node's number is its
+//! place in the order.
+
+use super::File;
+use super::spaces::{Binding, Bound};
+use crate::facts::tree::{Id, Kind, Op};
+use crate::source::Language;
+
+/// How many nodes may stand between an attribute that is set and its use.
+const MAX_BETWEEN: u32 = 4096;
+
+/// A binding that every way to a use passes, and the last node of the statement with the use.
+struct Passed {
+    at: Id,
+    until: Id,
+}
+
+impl Passed {
+    /// Whether a binding made at `at` is this one, or may come between it and the use.
+    fn lets(&self, at: Id) -> bool {
+        at == self.at || (self.at < at && at < self.until)
+    }
+}
+
+impl<'a> File<'a> {
+    /// What `name`, which stands at `id` in `space`, may be there.
+    pub(super) fn bindings(&self, name: &str, id: Id, space: usize) -> Vec<&'a Binding> {
+        let mut found = self.spaces.find_bound(name, space);
+        let own = |(bound, _): &&(&'a Bound, usize)| !bound.what.adds();
+        let home = found.iter().find(own).map(|(_, home)| *home);
+        if let Some(home) = home.filter(|home| self.spaces.runs_in(space, *home)) {
+            let own = found.iter().filter(own);
+            let made: Vec<Id> = own.map(|(bound, _)| bound.at).collect();
+            // One alone hides nothing.
+            if made.len() > 1
+                && let Some(passed) = self.passed(id, &made)
+            {
+                found.retain(|(bound, at)| *at != home || passed.lets(bound.at));
+            }
+        }
+        found.into_iter().map(|(bound, _)| &bound.what).collect()
+    }
+
+    /// What the attribute at `id`, `base.name` of an object of this file's class, was set to just before
+    /// in the same body, with nothing between that could set it anew elsewhere.
+    pub(super) fn set_before(
+        &self,
+        base: Id,
+        name: &str,
+        id: Id,
+        space: usize,
+    ) -> Option<Vec<Binding>> {
+        let Kind::Name(object) = &self.node(base).kind else {
+            return None;
+        };
+        let class = self.spaces.class_of_self(object, space)?;
+        let sets = self.spaces.attribute(class, name).into_iter();
+        let sets: Vec<(Id, Id)> = sets
+            .filter(|(_, at)| *at == space)
+            .filter_map(|(value, _)| Some((value, self.statement_of(value)?)))
+            .collect();
+        let made: Vec<Id> = sets.iter().map(|(_, at)| *at).collect();
+        let passed = self.passed(id, &made)?;
+        if self.is_handed_out(object, passed.at, id) {
+            return None;
+        }
+        let reach = sets.into_iter().filter(|(_, at)| passed.lets(*at));
+        Some(
+            reach
+                .map(|(value, _)| Binding::Node(value, space))
+                .collect(),
+        )
+    }
+
+    /// The assignment whose value, or a part of whose list of values, stands at `id`.
+    fn statement_of(&self, id: Id) -> Option<Id> {
+        let mut around = self.spaces.around(id)?;
+        while let Kind::List(_) = self.node(around).kind {
+            around = self.spaces.around(around)?;
+        }
+        matches!(self.node(around).kind, Kind::Bind { .. }).then_some(around)
+    }
+
+    /// Whether between two nodes a method of `object` is called, or it is given to anything.
+    fn is_handed_out(&self, object: &str, from: Id, to: Id) -> bool {
+        if to.0.saturating_sub(from.0) > MAX_BETWEEN {
+            return true;
+        }
+        (from.0 + 1..to.0).map(Id).any(|id| {
+            let is_object = matches!(&self.node(id).kind, Kind::Name(name) if name == object);
+            let around = self.spaces.around(id).filter(|_| is_object);
+            around.is_some_and(|attr| attr != to && !self.is_plain_field(attr))
+        })
+    }
+
+    /// Whether an attribute is read or set, not called.
+    fn is_plain_field(&self, id: Id) -> bool {
+        let around = self.spaces.around(id).map(|around| &self.node(around).kind);
+        let called = matches!(around, Some(Kind::Call { callee, .. }) if *callee == id);
+        matches!(self.node(id).kind, Kind::Attr { .. }) && !called
+    }
+
+    /// The last of the bindings made at `made` that every way to `id` passes.
+    fn passed(&self, id: Id, made: &[Id]) -> Option<Passed> {
+        // What was not understood has no order.
+        if made.is_empty() || self.tree.fault.is_some() {
+            return None;
+        }
+        let mut child = id;
+        while let Some(around) = self.spaces.around(child) {
+            let at = match &self.node(around).kind {
+                Kind::Function(_) | Kind::Class { .. } => return None,
+                Kind::Block(_) => self.last_before(child, around, made),
+                Kind::Other(parts) => {
+                    // The names of a `with` or `for`, of its first block alone.
+                    let last = self.last_before(child, around, made);
+                    let is_block = |part: &Id| matches!(self.node(*part).kind, Kind::Block(_));
+                    let mut between = parts.iter().filter(|part| **part < child);
+                    last.filter(|_| !between.any(is_block))
+                }
+                // `if let`, `while (x := f())`.
+                Kind::If { test, then, .. } if *then == child => {
+                    Some(*test).filter(|test| made.contains(test))
+                }
+                _ => None,
+            };
+            if let Some(at) = at {
+                return Some(Passed { at, until: child });
+            }
+            child = around;
+        }
+        None
+    }
+
+    /// The last of the statements `made` directly in `around` that stands before its part `child`.
+    fn last_before(&self, child: Id, around: Id, made: &[Id]) -> Option<Id> {
+        let here = |at: &&Id| self.spaces.around(**at) == Some(around) && **at < child;
+        let sure = made.iter().filter(here).filter(|at| self.is_sure(**at));
+        sure.max().copied()
+    }
+
+    /// Whether a statement always binds when its block comes to it.
+    fn is_sure(&self, id: Id) -> bool {
+        let node = self.node(id);
+        match (&node.kind, self.source.language) {
+            // `x: int` says nothing of a value.
+            (
+                Kind::Bind {
+                    value: None,
+                    annotation: Some(_),
+                    ..
+                },
+                Language::Python,
+            ) => false,
+            // Nobody folds `x &= ~y`: it is taken for what it was before.
+            (
+                Kind::Bind {
+                    targets,
+                    value: Some(value),
+                    ..
+                },
+                _,
+            ) if self.goes_on(targets, *value) => false,
+            (
+                Kind::Bind { .. } | Kind::Import(_) | Kind::Function(_) | Kind::Class { .. },
+                Language::Python,
+            ) => true,
+            // Items have no order. A `let` with an attribute is there on some platforms; one behind a word
+            // or an arrow, in a macro's tokens, is part of a branch.
+            (Kind::Bind { .. }, Language::Rust) => {
+                let own = self.source.slice(node.span);
+                let before = self.code_before(node.span.start);
+                let statement = before.ends_with([';', '{', '}', ',']) || before.is_empty();
+                !own.starts_with('#') && (statement || before.ends_with("for"))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a value is made of the one target itself, in a way that is not folded.
+    fn goes_on(&self, targets: &[Id], value: Id) -> bool {
+        let name = |id: Id| match &self.node(id).kind {
+            Kind::Name(name) | Kind::Attr { name, .. } => Some(name),
+            _ => None,
+        };
+        match (targets, &self.node(value).kind) {
+            (
+                [target],
+                Kind::Binary {
+                    op: Op::Other,
+                    left,
+                    ..
+                },
+            ) => name(*target).is_some() && name(*target) == name(*left),
+            _ => false,
+        }
+    }
+
+    /// The text before a byte, without blanks and comments at its end.
+    fn code_before(&self, at: u32) -> &'a str {
+        let comments = &self.tree.comments;
+        let mut end = at;
+        loop {
+            let before = self.source.text.get(..end as usize).unwrap_or_default();
+            let before = before.trim_end();
+            let last = comments.partition_point(|own| (own.span.end as usize) <= before.len());
+            let last = last.checked_sub(1).and_then(|last| comments.get(last));
+            match last.filter(|own| own.span.end as usize == before.len()) {
+                Some(comment) => end = comment.span.start,
+                None => return before,
+            }
+        }
+    }
+}
