@@ -12,7 +12,7 @@ use crate::policy::{Policy, allow};
 use crate::report::{
     Date, FileReport, Finding, FindingId, Justification, Origin, Problem, ProblemId, Verdict,
 };
-use crate::rules::{ALL, Certainty, Hit, Level, Rule, Way};
+use crate::rules::{ALL, Certainty, Hit, Level, Rule, Way, is_replaced};
 use crate::source::{Language, Source, Span};
 use crate::{facts, justify};
 use helpers::Helpers;
@@ -58,7 +58,8 @@ pub fn check_inside(source: Source, policy: &Policy, today: Date, inside: &Path)
     let hits = ALL
         .iter()
         .flat_map(|rule| (rule.check)(&facts).into_iter().map(|hit| (*rule, hit)));
-    let mut hits: Vec<(&'static Rule, Hit)> = hits.collect();
+    let real = |(rule, hit): &(&'static Rule, Hit)| !is_replaced(&facts, rule, hit);
+    let mut hits: Vec<(&'static Rule, Hit)> = hits.filter(real).collect();
     let helpers = Helpers::of(&source, &facts, policy, inside);
     let answered = helpers.map_or_else(Vec::new, |helpers| helpers.apply(&mut hits));
     let findings = join(&source, &tree, hits, policy);

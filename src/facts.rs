@@ -61,12 +61,23 @@ pub struct Facts {
     pub commands: Vec<Command>,
     /// Functions, closures and the module itself, which is the first.
     pub scopes: Vec<Scope>,
+    /// Functions that a test replaces by doubles.
+    pub replaced: Vec<Replaced>,
     /// Where they stand; made when all is listed.
     pub index: index::Index,
 }
 
 /// Items of a list, or entries of a dictionary, beyond this many are not read.
 pub(crate) const MAX_ITEMS: usize = 512;
+
+/// A function that a test replaces by a double which does not call it.
+#[derive(Clone, Debug)]
+pub struct Replaced {
+    /// Its dotted path, as the test says it: `os.setsid`, `tool.runner.os`.
+    pub path: String,
+    /// Where it is replaced.
+    pub reach: Span,
+}
 
 /// Index of a scope in [`Facts::scopes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -304,6 +315,7 @@ impl Facts {
             settings: Vec::new(),
             commands: Vec::new(),
             scopes: Vec::new(),
+            replaced: Vec::new(),
             index: index::Index::default(),
         }
     }

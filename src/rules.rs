@@ -107,6 +107,7 @@ pub enum Way {
     Declared,
 }
 
+mod doubles;
 mod hooks;
 mod leaving;
 mod names;
@@ -115,6 +116,7 @@ mod shell;
 mod tests;
 mod words;
 
+pub(crate) use doubles::is_replaced;
 pub use words::{GIVEN, Groups, PYTHON, RUST, Spawners, WIDE, WIDE_8, WIDE_14, Words};
 
 /// Declares the rules' modules and lists them, in the order of the documentation.

@@ -4,6 +4,7 @@ mod calls;
 mod dicts;
 mod handed;
 mod inert;
+mod replaced;
 
 use std::collections::HashMap;
 
@@ -15,6 +16,7 @@ use crate::facts::{Facts, Holder, ScopeId, Setting, Value};
 use crate::source::{Language, Span};
 use dicts::{Flow, Owner};
 use handed::Handed;
+use replaced::Replaced;
 
 /// Visits everything below `root`.
 pub(super) fn walk(file: &File<'_>, root: Id) -> (Facts, Vec<Builder>) {
@@ -32,6 +34,8 @@ pub(super) fn walk(file: &File<'_>, root: Id) -> (Facts, Vec<Builder>) {
         held: HashMap::new(),
         builders: Vec::new(),
         handed: Handed::default(),
+        replaced: Vec::new(),
+        class: None,
     };
     walk.visit(
         root,
@@ -43,6 +47,7 @@ pub(super) fn walk(file: &File<'_>, root: Id) -> (Facts, Vec<Builder>) {
     );
     walk.connect_dicts();
     walk.hand_on();
+    walk.keep_doubles();
     (walk.facts, walk.builders)
 }
 
@@ -53,6 +58,13 @@ struct Place {
     /// The method chain around it.
     chain: Option<Span>,
     quoted: bool,
+}
+
+impl Place {
+    /// A place in a body that stands here.
+    fn inside(self, space: usize) -> Self {
+        Self { space, ..self }
+    }
 }
 
 struct Walk<'a> {
@@ -73,6 +85,10 @@ struct Walk<'a> {
     builders: Vec<Builder>,
     /// Options that are given what the function around them is given.
     handed: Handed<'a>,
+    /// Functions that a test replaces.
+    replaced: Vec<Replaced>,
+    /// The class that is being read.
+    class: Option<Span>,
 }
 
 impl<'a> Walk<'a> {
@@ -99,16 +115,11 @@ impl<'a> Walk<'a> {
                     return;
                 };
                 self.all(&function.decorators, plain);
+                self.replaced_below(&function.decorators, node.span, plain);
                 self.parametrized(&function.decorators, (plain.space, inner));
                 self.defaults(&function.params, inner, plain);
                 if let Some(body) = function.body {
-                    self.visit(
-                        body,
-                        Place {
-                            space: inner,
-                            ..plain
-                        },
-                    );
+                    self.visit(body, plain.inside(inner));
                 }
             }
             Kind::Closure { params, body } => {
@@ -116,13 +127,7 @@ impl<'a> Walk<'a> {
                     return;
                 };
                 self.defaults(params, inner, plain);
-                self.visit(
-                    *body,
-                    Place {
-                        space: inner,
-                        ..plain
-                    },
-                );
+                self.visit(*body, plain.inside(inner));
             }
             Kind::Class {
                 bases,
@@ -135,6 +140,10 @@ impl<'a> Walk<'a> {
                 self.visit(*value, plain);
             }
             Kind::Bind { targets, value, .. } => self.bind(id, targets, *value, plain),
+            Kind::Other(parts) => {
+                self.replaced_within(parts, node.span, plain);
+                self.all(parts, plain);
+            }
             Kind::Dict(entries) => {
                 self.dict_literal(&Owner::Node(id), entries, plain);
             }
@@ -181,7 +190,11 @@ impl<'a> Walk<'a> {
             self.visit(base.value, place);
         }
         let space = self.file.spaces.at(id).unwrap_or(place.space);
-        self.visit(body, Place { space, ..place });
+        let span = self.file.node(id).span;
+        self.replaced_below(decorators, span, place);
+        let outer = self.class.replace(span);
+        self.visit(body, place.inside(space));
+        self.class = outer;
     }
 
     fn all(&mut self, ids: &[Id], place: Place) {

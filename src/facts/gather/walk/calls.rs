@@ -93,6 +93,7 @@ impl Walk<'_> {
             &values,
             (act, scope),
         );
+        self.replaced_from(id, callee, place);
         let evidence = self.evidence(callee, callee_span, span);
         let receiver = self.receiver(callee, place.space);
         let made_by = self.made_by(callee, &paths, place.space);
