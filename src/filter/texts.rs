@@ -88,6 +88,7 @@ const WITH_POSITIONS: &[&str] = &[
 const ASKED: &[&str] = &[
     "import_module",
     "__import__",
+    "importorskip",
     "getattr(os",
     "getattr(posix",
     "getattr(_os",
@@ -160,7 +161,7 @@ impl Read {
 
     /// Code, and the literals that may name something of it: `getattr(os, "system")`, a program.
     pub(super) fn named(&self) -> String {
-        let asks = ["import_module", "__import__", "getattr"]
+        let asks = ["import_module", "__import__", "importorskip", "getattr"]
             .iter()
             .any(|name| self.code.contains(name))
             && ASKED.iter().any(|name| self.code.contains(name));

@@ -31,7 +31,7 @@ pub const WIDE_14: &str = "positions=14";
 pub(super) const SH: &str = "<import sh>|<from sh>|<, sh>|<,sh>";
 
 /// What imports a module whose name is a literal.
-pub(super) const BY_NAME: &str = "__import__|import_module";
+pub(super) const BY_NAME: &str = "__import__|import_module|importorskip";
 const SH_BY_NAME: &[&str] = &[BY_NAME, "\"sh\"|'sh'"];
 
 /// Names of modules that are words of every day, too: how they come into a file.

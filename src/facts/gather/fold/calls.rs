@@ -65,7 +65,10 @@ fn known_function(
     }
     match path {
         "getattr" => getattr(file, first?, args),
-        "__import__" | "importlib.import_module" => match first? {
+        "__import__"
+        | "importlib.import_module"
+        | "pytest.importorskip"
+        | "_pytest.outcomes.importorskip" => match first? {
             Value::Text(name) => Some(Value::Path(vec![name.text.clone()])),
             _ => None,
         },
