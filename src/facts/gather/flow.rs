@@ -32,20 +32,23 @@ impl Passed {
 impl<'a> File<'a> {
     /// What `name`, which stands at `id` in `space`, may be there.
     pub(super) fn bindings(&self, name: &str, id: Id, space: usize) -> Vec<&'a Binding> {
-        let mut found = self.spaces.find_bound(name, space);
-        let own = |(bound, _): &&(&'a Bound, usize)| !bound.what.adds();
-        let home = found.iter().find(own).map(|(_, home)| *home);
-        if let Some(home) = home.filter(|home| self.spaces.runs_in(space, *home)) {
-            let own = found.iter().filter(own);
-            let made: Vec<Id> = own.map(|(bound, _)| bound.at).collect();
+        let found = self.spaces.find_bound(name, space);
+        // The last space is the one that gives the name its values, if any does.
+        let passed = found.last().and_then(|(home, bounds)| {
+            let values = bounds.iter().filter(|bound| !bound.what.adds());
+            let made = values.map(|bound| bound.at);
             // One alone hides nothing.
-            if made.len() > 1
-                && let Some(passed) = self.passed(id, &made)
-            {
-                found.retain(|(bound, at)| *at != home || passed.lets(bound.at));
-            }
-        }
-        found.into_iter().map(|(bound, _)| &bound.what).collect()
+            let several = made.clone().nth(1).is_some() && self.spaces.runs_in(space, *home);
+            several.then(|| self.passed(id, &made)).flatten()
+        });
+        let last = found.len().saturating_sub(1);
+        let all = found.into_iter().enumerate();
+        let reach = all.flat_map(|(at, (_, bounds))| {
+            let passed = passed.as_ref().filter(|_| at == last);
+            let lets = move |bound: &&Bound| passed.is_none_or(|passed| passed.lets(bound.at));
+            bounds.iter().filter(lets).map(|bound| &bound.what)
+        });
+        reach.collect()
     }
 
     /// What the attribute at `id`, `base.name` of an object of this file's class, was set to just before
@@ -66,8 +69,7 @@ impl<'a> File<'a> {
             .filter(|(_, at)| *at == space)
             .filter_map(|(value, _)| Some((value, self.statement_of(value)?)))
             .collect();
-        let made: Vec<Id> = sets.iter().map(|(_, at)| *at).collect();
-        let passed = self.passed(id, &made)?;
+        let passed = self.passed(id, &sets.iter().map(|(_, at)| *at))?;
         if self.is_handed_out(object, passed.at, id) {
             return None;
         }
@@ -107,10 +109,14 @@ impl<'a> File<'a> {
         matches!(self.node(id).kind, Kind::Attr { .. }) && !called
     }
 
-    /// The last of the bindings made at `made` that every way to `id` passes.
-    fn passed(&self, id: Id, made: &[Id]) -> Option<Passed> {
+    /// The last of the bindings made at `made`, in order, that every way to `id` passes.
+    fn passed(
+        &self,
+        id: Id,
+        made: &(impl DoubleEndedIterator<Item = Id> + Clone),
+    ) -> Option<Passed> {
         // What was not understood has no order.
-        if made.is_empty() || self.tree.fault.is_some() {
+        if self.tree.fault.is_some() {
             return None;
         }
         let mut child = id;
@@ -127,7 +133,7 @@ impl<'a> File<'a> {
                 }
                 // `if let`, `while (x := f())`.
                 Kind::If { test, then, .. } if *then == child => {
-                    Some(*test).filter(|test| made.contains(test))
+                    Some(*test).filter(|test| made.clone().any(|at| at == *test))
                 }
                 _ => None,
             };
@@ -140,10 +146,15 @@ impl<'a> File<'a> {
     }
 
     /// The last of the statements `made` directly in `around` that stands before its part `child`.
-    fn last_before(&self, child: Id, around: Id, made: &[Id]) -> Option<Id> {
-        let here = |at: &&Id| self.spaces.around(**at) == Some(around) && **at < child;
-        let sure = made.iter().filter(here).filter(|at| self.is_sure(**at));
-        sure.max().copied()
+    fn last_before(
+        &self,
+        child: Id,
+        around: Id,
+        made: &(impl DoubleEndedIterator<Item = Id> + Clone),
+    ) -> Option<Id> {
+        let here = |at: &Id| self.spaces.around(*at) == Some(around) && *at < child;
+        let mut here = made.clone().rev().filter(here);
+        here.find(|at| self.is_sure(*at))
     }
 
     /// Whether a statement always binds when its block comes to it.

@@ -129,21 +129,22 @@ impl Spaces {
     /// into an outer variable does not hide it.
     pub(super) fn find(&self, name: &str, space: usize) -> Vec<&Binding> {
         let found = self.find_bound(name, space).into_iter();
-        found.map(|(bound, _)| &bound.what).collect()
+        let found = found.flat_map(|(_, bounds)| bounds);
+        found.map(|bound| &bound.what).collect()
     }
 
-    /// The same, each with what makes it and the space that has it.
-    pub(super) fn find_bound(&self, name: &str, space: usize) -> Vec<(&Bound, usize)> {
+    /// The same, with what makes each, by the spaces that have them.
+    pub(super) fn find_bound(&self, name: &str, space: usize) -> Vec<(usize, &[Bound])> {
         let mut found = Vec::new();
         for (depth, index) in self.outward(space).enumerate() {
             let here = &self.list[index];
             // A method does not see the names of its class in Python; in Rust a module's are seen.
             let visible = depth == 0 || !here.is_class || self.language == Language::Rust;
-            let Some(bindings) = here.names.get(name).filter(|_| visible) else {
+            let Some(bounds) = here.names.get(name).filter(|_| visible) else {
                 continue;
             };
-            found.extend(bindings.iter().map(|bound| (bound, index)));
-            if !bindings.iter().all(|bound| bound.what.adds()) {
+            found.push((index, bounds.as_slice()));
+            if !bounds.iter().all(|bound| bound.what.adds()) {
                 break;
             }
         }
