@@ -30,7 +30,7 @@ pub(super) fn commands(file: &File<'_>, facts: &mut Facts, builders: Vec<Builder
         };
         found.extend(argvs(&builder.ways, place));
     }
-    let more = unknown::given(facts, &found);
+    let more = unknown::given(file, facts, &found);
     found.extend(more);
     found.sort_by_key(|command: &Command| command.words.first().map(|word| word.span));
     facts.commands = found;

@@ -1,11 +1,12 @@
 //! Commands that are given to a function of which only the name is known, `run_remote(["setsid", "x"])`,
-//! or joined to a line for somebody else, `" ".join(["nohup", "x", "&"])`.
+//! joined to a line for somebody else, `" ".join(["nohup", "x", "&"])`, or returned by a function that says
+//! by its name that it makes one, `def start_command(): return "nohup x &"`.
 
 use std::collections::BTreeSet;
 
 use super::known::how;
 use super::{argvs, in_turn, ways};
-use crate::facts::gather::fold;
+use crate::facts::gather::{File, fold};
 use crate::facts::shell::{self, Place};
 use crate::facts::tree::{Form, Spread};
 use crate::facts::{Call, Command, Facts, Text, Value, Word};
@@ -21,14 +22,33 @@ const VERBS: &[&str] = &[
     "system",
 ];
 
+/// How many returns of one function are looked at.
+const MAX_RETURNS: usize = 16;
+
 /// Keywords that carry a command.
 const KEYWORDS: &[&str] = &["args", "argv", "cmd", "command", "commands"];
 
-/// What is given away in calls, but for what is `started` anyhow.
-pub(super) fn given(facts: &Facts, started: &[Command]) -> Vec<Command> {
+/// Words of a name that say that a function makes a command.
+const MADE: &[&str] = &["cmd", "cmds", "command", "commands", "script"];
+
+/// What is given away in calls or returned, but for what is `started` anyhow.
+pub(super) fn given(file: &File<'_>, facts: &Facts, started: &[Command]) -> Vec<Command> {
     let head = |command: &Command| command.words.first().map(|word| word.span);
     let known: BTreeSet<Span> = started.iter().filter_map(head).collect();
-    let mut found: Vec<Command> = Vec::new();
+    let mut all = carried_away(facts);
+    all.extend(returned(file));
+    let is_new = |own: &Command| head(own).is_none_or(|span| !known.contains(&span));
+    let loud = all.into_iter().filter(|commands| is_loud(commands));
+    let mut found: Vec<Command> = loud.flatten().filter(is_new).collect();
+    for command in &mut found {
+        command.started = false;
+    }
+    found
+}
+
+/// What is given to functions.
+fn carried_away(facts: &Facts) -> Vec<Vec<Command>> {
+    let mut found = Vec::new();
     let names_loud = |call: &&Call| {
         let given = call.args.iter().map(|arg| &arg.value);
         given.chain(&call.receiver).any(names_loud)
@@ -41,14 +61,41 @@ pub(super) fn given(facts: &Facts, started: &[Command]) -> Vec<Command> {
         } else {
             continue;
         };
-        let new = new
-            .into_iter()
-            .filter(|commands| is_loud(commands))
-            .flatten();
-        found.extend(new.filter(|own| head(own).is_none_or(|span| !known.contains(&span))));
+        found.extend(new);
     }
-    for command in &mut found {
-        command.started = false;
+    found
+}
+
+/// What functions return that say by their names that they make a command.
+fn returned(file: &File<'_>) -> Vec<Vec<Command>> {
+    let says = |name: &str| {
+        let lower = name.to_ascii_lowercase();
+        lower.split('_').any(|word| MADE.contains(&word))
+    };
+    let makers = file.spaces.list.iter().enumerate();
+    let makers = makers.filter(|(_, space)| !space.is_class && says(&space.name));
+    let mut found = Vec::new();
+    for (at, space) in makers {
+        for id in space.returns.iter().take(MAX_RETURNS) {
+            let span = file.node(*id).span;
+            let place = Place {
+                act: span,
+                scope: space.scope,
+            };
+            for value in file.value(*id, at).each() {
+                match value {
+                    _ if !names_loud(value) => {}
+                    Value::List(_) => {
+                        let all = ways(value, span, true);
+                        found.extend(all.iter().map(|words| shell::argv(words, place)));
+                    }
+                    Value::Text(text) if is_code(&text.text) => {
+                        found.push(shell::read(text, "sh", place));
+                    }
+                    _ => {}
+                }
+            }
+        }
     }
     found
 }
