@@ -76,6 +76,12 @@
 //! descendant: work that is handed to a server that runs already (tmux, at, a service manager, containers).
 //! The README has the table, as the tests measured it.
 //!
+//! A process that is just becoming another program shows no environment for a moment, and one that forks for
+//! ever is another whenever it is looked at. So a supervisor believes that nothing got away only after several
+//! looks in a row that found nothing: the native one after four, a tenth of a second apart, the shell's, which
+//! cannot take hold of what it finds, after twenty; and it looks for ten seconds as long as it finds something.
+//! `owned run` and the keepers of tasks are the parents of what is orphaned below them and need no such looks.
+//!
 //! And what is left when owner and supervisor are killed in the same instant: [`sweep`] ends that later.
 //! A program that the owner turns itself into by `exec` counts as the owner's death.
 //!

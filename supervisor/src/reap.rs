@@ -11,11 +11,11 @@ use crate::process::{self, Identity};
 use crate::sabotage::sabotaged;
 use crate::sys::{self, Pid};
 
-/// Rounds of the search for what got away: a chain of forks is outrun by its group's signal, and what
-/// can be found after this many rounds is not ours to find.
-const ROUNDS: usize = 20;
-/// How long the rounds may take together.
-const ROUNDS_LIMIT: Duration = Duration::from_secs(2);
+/// How long what got away from a dead owner is looked for as long as something is found. A chain of forks is
+/// outrun by its group's signal, but where all wait for their turns that takes many looks.
+const SEARCH: Duration = Duration::from_secs(10);
+/// The same where a program waits for it; and how long what was killed may take to be gone.
+const LAST_LOOKS: Duration = Duration::from_secs(2);
 
 /// So many looks in a row must find nothing, with this pause between them.
 const QUIET_LOOKS: usize = 4;
@@ -133,7 +133,7 @@ pub(crate) fn end_asked(plan: &Plan<'_>) -> Outcome {
         group.signal(libc::SIGKILL);
     }
     let found = end_strays(plan);
-    let limit = Instant::now() + ROUNDS_LIMIT;
+    let limit = Instant::now() + LAST_LOOKS;
     wait_until(limit, || look(plan).empty());
     let left = look(plan);
     Outcome {
@@ -189,14 +189,14 @@ fn wait_until(end: Instant, done: impl Fn() -> bool) {
 /// Ends what carries the mark, until nothing is found. What is just becoming another program has no
 /// environment for a moment, so one look that finds nothing proves nothing where a whole owner ends.
 fn end_strays(plan: &Plan<'_>) -> usize {
-    let looks = match plan.marked {
-        Some(marked) if marked.only.is_none() && !plan.adopts => QUIET_LOOKS,
-        _ => 1,
+    let (looks, search) = match plan.marked {
+        Some(marked) if marked.only.is_none() && !plan.adopts => (QUIET_LOOKS, SEARCH),
+        _ => (1, LAST_LOOKS),
     };
     let mut ended = BTreeSet::new();
     let mut quiet = 0;
-    let limit = Instant::now() + ROUNDS_LIMIT;
-    for _ in 0..ROUNDS {
+    let limit = Instant::now() + search;
+    loop {
         let strays = look(plan).strays;
         for stray in &strays {
             stray.signal(libc::SIGKILL);
