@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use crate::trace::{Call, Traced};
+use crate::trace::{Call, OUTPUT, Traced, WRITE};
 use crate::witness::{
     Witness, both_ways, carrying, is_shell, lives, runs, tiers, until, until_runs,
 };
@@ -78,8 +78,6 @@ fn left(tier: &str, what: &str, killed: &mut Vec<(usize, Witness)>) {
 }
 
 const CHILD: &str = "program /bin/sleep 1000";
-/// The number of a stream to which an owner answers.
-const OUTPUT: u64 = 1;
 
 #[test]
 fn the_owner_is_killed_at_each_call() {
@@ -228,5 +226,4 @@ fn the_control_loses_between_start_and_registration() {
     );
 }
 
-const WRITE: u64 = libc::SYS_write.cast_unsigned();
 const SLEEP: u64 = libc::SYS_clock_nanosleep.cast_unsigned();

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::numbers::{Stranger, give_numbers_from, in_a_space};
+use crate::trace::{Call, OUTPUT, Traced, WRITE};
 use crate::witness::{DEADLINE, Witness, both_ways, carrying, lives, tiers, until};
 
 /// How many kills the default run makes in all, and the long one.
@@ -104,34 +105,67 @@ fn kills_at_random_moments_leave_nothing() {
     );
 }
 
-/// Without launcher and mark, most of the same kills leave a child: each that falls between its start
-/// and its registration by the owner. The test above can fail.
+/// An owner whose children carry no mark, and that registers them itself after their start; the first is.
+/// With it its supervisor.
+fn late(tier: &str) -> (Witness, i32) {
+    let off = [("SPAWN_OWNED_SABOTAGE", "launcher,cookie")];
+    let mut witness = Witness::with(tier, &off);
+    let first = witness.number("spawn exec sleep 1000");
+    crate::witness::until_runs(first, "sleep");
+    let supervisor = witness.supervisor();
+    (witness, supervisor)
+}
+
+/// Kills an owner; whether a child of it is lost.
+fn loses(witness: &mut Witness, supervisor: i32) -> bool {
+    witness.kill();
+    until("the supervisor has done its work", || !lives(supervisor));
+    // All that was registered has been ended: what lives was not.
+    !witness.living().is_empty()
+}
+
+/// The control, without which the tests of kills would prove nothing: a kill between the start of a child
+/// and its registration by the owner loses the child. So the owner is killed where it stands at the very call
+/// by which it registers: each of these kills must lose.
 #[test]
 fn the_control_loses() {
     let tier = tiers()[0].clone();
-    let mut seed = 0x9e37_79b9_7f4a_7c15;
-    let off = [("SPAWN_OWNED_SABOTAGE", "launcher,cookie")];
-    let rounds = 40;
+    let rounds = 10;
     let mut lost = 0;
     for _ in 0..rounds {
-        let mut witness = Witness::with(&tier, &off);
-        let first = witness.number("spawn exec sleep 1000");
-        crate::witness::until_runs(first, "sleep");
-        let supervisor = witness.supervisor();
+        let (mut witness, supervisor) = late(&tier);
+        let Some(traced) = Traced::seize(witness.owner.id().cast_signed(), false) else {
+            return;
+        };
+        witness.order("program /bin/sleep 1000");
+        let registers = |call: Call| call.number == WRITE && call.first != OUTPUT;
+        let call = std::iter::from_fn(|| traced.next_call()).find(|call| registers(*call));
+        assert!(call.is_some(), "the owner ended");
+        lost += usize::from(loses(&mut witness, supervisor));
+    }
+    println!(
+        "of {rounds} kills between a child's start and its registration {lost} lost the child"
+    );
+    assert_eq!(lost, rounds);
+}
+
+/// How many of the kills at random moments are such ones is a matter of chance and of the machine, so it is
+/// only said: mostly more than half.
+#[test]
+fn how_much_the_control_loses_by_chance() {
+    let tier = tiers()[0].clone();
+    let mut seed = 0x9e37_79b9_7f4a_7c15;
+    let rounds = 20;
+    let mut lost = 0;
+    for _ in 0..rounds {
+        let (mut witness, supervisor) = late(&tier);
         witness.order("storm");
         assert_eq!(witness.answer(), "looping");
         spin(number(&mut seed, 30_000));
-        witness.kill();
-        until("the supervisor has done its work", || !lives(supervisor));
-        // All that was registered has been ended: what lives was not.
-        lost += usize::from(!witness.living().is_empty());
+        lost += usize::from(loses(&mut witness, supervisor));
     }
     println!(
-        "of {rounds} kills {lost} fell between a child's start and its registration, and lost it"
-    );
-    assert!(
-        lost * 2 > rounds,
-        "only {lost} of {rounds} kills lost a child that is registered after its start"
+        "of {rounds} kills at random moments {lost} fell between a child's start and its registration, and lost it"
     );
 }
 

@@ -88,16 +88,15 @@ class Deaths(TestCase):
 class Moments(TestCase):
     """Kills at moments that nobody chose: no instant leaves a child that is not ended."""
 
-    def owner_for(self, micros, start):
-        """Forks an owner that starts children with ``start``, and kills it so long after its first."""
+    def owner_for(self, start, micros=0):
+        """Forks an owner that starts children with ``start``, and kills it so long after its first word."""
         read, write = os.pipe()
         pid = os.fork()
         if pid == 0:
             try:
                 owner, ended = Owner(grace=1, ledger=None), []
                 while True:
-                    ended.append(start(owner))
-                    os.write(write, b"!")
+                    ended.append(start(owner, lambda: os.write(write, b"!")))
                     if len(ended) > 5:
                         # So that ends are killed in the middle too.
                         ended.pop(0).kill()
@@ -112,12 +111,17 @@ class Moments(TestCase):
         os.waitpid(pid, 0)
         os.close(read)
 
-    def owned(self, owner):
-        return owner.spawn_owned(["/bin/sleep", "1000"], env=self.environment)
+    def owned(self, owner, say):
+        child = owner.spawn_owned(["/bin/sleep", "1000"], env=self.environment)
+        say()
+        return child
 
-    def registered_late(self, owner):
+    def registered_late(self, owner, say):
         # detached-spawn: the control: its owner registers it after its start, which is too late
         child = subprocess.Popen(["/bin/sleep", "1000"], env=self.environment, start_new_session=True)
+        # Killed before it comes to register it.
+        say()
+        signal.pause()
         owner.own_process_groups([child.pid])
         return child
 
@@ -125,20 +129,15 @@ class Moments(TestCase):
         moments, rounds = random.Random(7), 1000 if ALL else 40
         for number in range(rounds):
             micros = moments.randrange(6_000 if number % 2 else 60_000)
-            self.owner_for(micros, self.owned)
+            self.owner_for(self.owned, micros)
             self.until_only()
         print(f"{rounds} kills of a Python owner, 0 survivors")
 
     def test_the_control_loses(self):
-        moments, lost, rounds = random.Random(7), 0, 0
-        while lost < 5 and rounds < 20:
-            rounds += 1
-            self.owner_for(moments.randrange(30_000), self.registered_late)
-            end = time.monotonic() + 3
-            while self.living() and time.monotonic() < end:
-                time.sleep(0.01)
-            lost += bool(self.living())
+        """Each kill between a child's start and its registration: so that none is lost above is no chance."""
+        for _ in range(3):
+            self.owner_for(self.registered_late)
+            until("the child is left", lambda: len(self.living()) == 1)
+            (child,) = self.living()
+            self.assertEqual(process.look(child).group, child)
             self._end_all()
-        print(f"registered after its start: {lost} of {rounds} kills left a child")
-        # A quarter at least: so that none lost of the many in the test above is no chance.
-        self.assertEqual(lost, 5)

@@ -7,6 +7,11 @@ use std::time::{Duration, Instant};
 
 use crate::witness::{DEADLINE, kill, pause};
 
+/// The call by which a process writes.
+pub(crate) const WRITE: u64 = libc::SYS_write.cast_unsigned();
+/// The stream to which an owner answers.
+pub(crate) const OUTPUT: u64 = 1;
+
 /// The main thread of a traced process.
 pub(crate) struct Traced {
     pid: i32,
