@@ -268,3 +268,51 @@ fn threads_that_end_at_once() {
         witness.until_only(&[]);
     }
 }
+
+/// The first children of an owner, started by many threads at once, find one supervisor.
+#[test]
+fn first_children_at_once_have_one_supervisor() {
+    for tier in tiers() {
+        let mut witness = Witness::new(&tier);
+        assert_eq!(witness.tell("threads 8"), "64");
+        let status = witness.tell("status");
+        let started: Vec<&str> = status.split(' ').skip(1).take(2).collect();
+        assert_eq!(started, ["1", "0"], "{tier}: {status}");
+        witness.kill();
+        witness.until_only(&[]);
+    }
+}
+
+/// A server that never answers is given up and tried again, and one that is not there too: no try leaves
+/// a process, a zombie or a descriptor.
+#[test]
+fn a_try_that_fails_leaves_nothing() {
+    for tier in both_ways() {
+        let mut witness = Witness::new(&tier);
+        let owner = witness.owner.id().cast_signed();
+        let open = || {
+            let entries = std::fs::read_dir(format!("/proc/{owner}/fd"));
+            entries.expect("an owner").count()
+        };
+        // Whatever an owner needs once is there after the first.
+        assert_eq!(witness.tell("unanswered 1"), "1");
+        let before = open();
+        assert_eq!(witness.tell("unanswered 50"), "50");
+        for _ in 0..50 {
+            assert!(witness.tell("program /nowhere/at/all").starts_with("error"));
+        }
+        assert_eq!(open(), before, "{tier}: descriptors are left");
+        assert!(witness.living().is_empty(), "{tier}");
+        let supervisor = witness.supervisor();
+        assert_eq!(children(owner), [supervisor], "{tier}: or a zombie is left");
+    }
+}
+
+/// The children of a process, zombies too.
+fn children(parent: i32) -> Vec<i32> {
+    let entries = std::fs::read_dir("/proc").expect("proc").flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let all = pids.filter_map(crate::processes::look);
+    all.filter_map(|one| (one.parent == parent).then_some(one.pid))
+        .collect()
+}

@@ -19,6 +19,7 @@ mod escapes;
 mod families;
 mod foreground;
 mod ledger;
+mod lifeline;
 mod live;
 mod moments;
 mod numbers;

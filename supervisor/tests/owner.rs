@@ -8,6 +8,9 @@
     reason = "a program of the tests: it fails where it stands"
 )]
 
+#[path = "owner/beside.rs"]
+mod beside;
+
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, Write as _};
 use std::path::Path;
@@ -97,6 +100,8 @@ fn obey(owner: &Owner, held: &mut Held, order: &str, rest: &str) -> Result<Strin
         "drop" | "stop" | "wait" | "adopt" | "release" | "once-empty" => {
             finish(owner, held, order, rest.parse().unwrap())
         }
+        "beside" => Ok(beside::start(rest)),
+        "unanswered" => beside::unanswered(owner, rest.parse().unwrap()),
         _ => tell(owner, order, rest),
     }
 }

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -77,6 +78,28 @@ def many(number):
     return "many"
 
 
+def beside(way):
+    """A child that nobody owns, started in one of Python's ways. It lives on."""
+    words = ["/bin/sleep", "1000"]
+    if way == "popen":
+        return subprocess.Popen(words).pid
+    if way == "all open":
+        return subprocess.Popen(words, close_fds=False).pid
+    if way == "session":
+        # detached-spawn: it must be nobody's, whom no kill of a group reaches; the test ends it
+        return subprocess.Popen(words, start_new_session=True).pid
+    if way == "posix_spawn":
+        return os.posix_spawn(words[0], words, os.environ)
+    if way == "system":
+        os.system("sleep 1000 &")
+        return 0
+    # detached-spawn: it must be nobody's, at a terminal whose hangup it does not heed; the test ends it
+    pid, _ = pty.fork()
+    if pid == 0:
+        os.execv("/bin/sh", ["sh", "-c", "trap '' HUP; exec sleep 1000"])
+    return pid
+
+
 def live_on(pipe, text):
     """What a forked or started child does: may own a child itself, says so, and stays."""
     pipe.send(spawn(text) if text else 0)
@@ -133,7 +156,7 @@ def die(way):
 
 
 ORDERS = {"once-empty": once_empty, "use-in-fork": use_in_fork}
-for one in (spawn, plain, detach, adopt, release, stop, wait, drop, status, many, fork, child, die):
+for one in (spawn, plain, beside, detach, adopt, release, stop, wait, drop, status, many, fork, child, die):
     ORDERS[one.__name__] = one
 
 

@@ -5,7 +5,7 @@ import signal
 import sys
 import threading
 
-from .witness import TestCase, lives, until
+from .witness import TestCase, lives, runs, until
 
 
 class Forks(TestCase):
@@ -19,6 +19,18 @@ class Forks(TestCase):
                 owner.kill()
                 until("the owned child ends", lambda: not lives(owned))
                 self.assertTrue(lives(forked))
+                self._end_all()
+
+    def test_nor_does_any_other_child(self):
+        for how in ("popen", "all open", "session", "posix_spawn", "system", "terminal"):
+            with self.subTest(how):
+                owner = self.owner()
+                owned = owner.number("spawn exec sleep 1000")
+                owner.number(f"beside {how}")
+                until("both sleep", lambda: len([pid for pid in self.living() if runs(pid, "sleep")]) == 2)
+                (beside,) = {pid for pid in self.living() if runs(pid, "sleep")} - {owned}
+                owner.kill()
+                self.until_only(beside)
                 self._end_all()
 
     def test_a_forked_child_owns_for_itself(self):

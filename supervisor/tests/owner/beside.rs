@@ -1,0 +1,139 @@
+//! What an owner starts beside what it owns: children of nobody, in each way by which a descriptor may get
+//! to them, and servers that never answer.
+
+use std::io::Write as _;
+use std::os::fd::AsRawFd as _;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+use std::time::Duration;
+
+use spawn_owned::{Error, Owner, Stdio};
+
+/// The numbers among which this program's descriptors are, without its three streams.
+const NUMBERS: std::ops::Range<i32> = 3..256;
+
+/// Starts a child that nobody owns, in the named way; its number, 0 where that is not told.
+pub(crate) fn start(way: &str) -> String {
+    let mut command = Command::new("/bin/sleep");
+    command.arg("1000");
+    let pid = match way {
+        "spawn" => spawn(command),
+        "fork-exec" => spawn(hooked(command, || {})),
+        "session" => spawn(hooked(command, leave)),
+        "inherited" => with_inheritable(|| spawn(command)),
+        "closing" => with_inheritable(|| spawn(hooked(command, close))),
+        "copied" => with_copies(|| spawn(command)),
+        "system" => {
+            // SAFETY: a text that ends with NUL.
+            unsafe { libc::system(c"sleep 1000 &".as_ptr()) };
+            0
+        }
+        "terminal" => at_a_terminal(),
+        _ => panic!("no way {way}"),
+    };
+    format!("{pid}")
+}
+
+#[expect(clippy::disallowed_methods, reason = "it is to be nobody's")]
+fn spawn(mut command: Command) -> i32 {
+    command.spawn().unwrap().id().cast_signed()
+}
+
+/// The same command with a hook: it is started by a fork then.
+fn hooked(mut command: Command, hook: fn()) -> Command {
+    let hook = move || {
+        hook();
+        Ok(())
+    };
+    // SAFETY: the hooks here make a system call, or nothing.
+    unsafe { command.pre_exec(hook) };
+    command
+}
+
+/// Leaves the session.
+fn leave() {
+    // SAFETY: takes nothing; a leader's failure changes nothing here.
+    // detached-spawn: it must be nobody's, whom no kill of a group reaches; the test ends it
+    unsafe { libc::setsid() };
+}
+
+/// Closes all but the three streams, as Python does with `close_fds`.
+fn close() {
+    // SAFETY: the numbers of a child that is about to become another program.
+    unsafe { libc::close_range(3, libc::c_uint::MAX, 0) };
+}
+
+/// Does something while what is started inherits every descriptor.
+fn with_inheritable(work: impl FnOnce() -> i32) -> i32 {
+    let all = NUMBERS;
+    // SAFETY: asks for flags and sets them; numbers that are not open are errors, and harmless.
+    let flags = all.map(|fd| (fd, unsafe { libc::fcntl(fd, libc::F_GETFD) }));
+    let flags: Vec<(i32, i32)> = flags.filter(|(_, flags)| *flags >= 0).collect();
+    let set = |fd: i32, flags: i32| {
+        // SAFETY: as above.
+        unsafe { libc::fcntl(fd, libc::F_SETFD, flags) };
+    };
+    for (fd, _) in &flags {
+        set(*fd, 0);
+    }
+    let pid = work();
+    for (fd, flags) in flags {
+        set(fd, flags);
+    }
+    pid
+}
+
+/// Does something while there is a copy of each descriptor, which is inherited as copies are.
+fn with_copies(work: impl FnOnce() -> i32) -> i32 {
+    // SAFETY: numbers that are not open are errors, and harmless.
+    let copies = NUMBERS.map(|fd| unsafe { libc::dup(fd) });
+    let copies: Vec<i32> = copies.filter(|copy| *copy >= 0).collect();
+    let pid = work();
+    for copy in copies {
+        // SAFETY: made above, and nobody else knows it.
+        unsafe { libc::close(copy) };
+    }
+    pid
+}
+
+/// At a terminal of its own, whose hangup it does not heed.
+fn at_a_terminal() -> i32 {
+    let (shell, text) = (
+        c"/bin/sh".as_ptr(),
+        c"trap '' HUP; exec sleep 1000".as_ptr(),
+    );
+    let mut terminal = 0;
+    let none = std::ptr::null_mut();
+    // SAFETY: the child makes one system call, with texts that end with NUL.
+    unsafe {
+        // detached-spawn: it must be nobody's; the test ends it
+        let pid = libc::forkpty(&raw mut terminal, none, std::ptr::null(), std::ptr::null());
+        if pid == 0 {
+            let end = std::ptr::null::<libc::c_char>();
+            libc::execl(shell, c"sh".as_ptr(), c"-c".as_ptr(), text, end);
+            libc::_exit(127);
+        }
+        pid
+    }
+}
+
+/// Tries a server that hears and never answers so many times, and gives it up each time.
+pub(crate) fn unanswered(owner: &Owner, tries: u32) -> Result<String, Error> {
+    for _ in 0..tries {
+        let mut command = spawn_owned::Command::new("/bin/sh");
+        command.args(["-c", "cat >/dev/null; exec sleep 1000"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut server = owner.spawn_owned(command, "a server that never answers")?;
+        let asked = server.stdin.as_mut().unwrap();
+        asked.write_all(b"who are you?\n").unwrap();
+        let mut answer = libc::pollfd {
+            fd: server.stdout.as_ref().unwrap().as_raw_fd(),
+            events: libc::POLLIN,
+            revents: 0,
+        };
+        // SAFETY: one valid entry for the whole call.
+        assert_eq!(unsafe { libc::poll(&raw mut answer, 1, 5) }, 0);
+        server.stop(Duration::from_secs(3))?;
+    }
+    Ok(format!("{tries}"))
+}
