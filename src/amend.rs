@@ -2,6 +2,7 @@
 
 use check_detached_spawns::config::Rules;
 use check_detached_spawns::edit::{self, Edited};
+use check_detached_spawns::notebook::is_notebook;
 use check_detached_spawns::report::summary::plural;
 use check_detached_spawns::report::{FileReport, Report};
 use check_detached_spawns::walk::Walk;
@@ -28,6 +29,13 @@ pub(crate) fn amend(
 ) -> Result<bool, String> {
     let (mut markers, mut files) = (0, 0);
     for file in &report.files {
+        if is_notebook(&file.file) {
+            note(&format!(
+                "{}: not changed, it is a notebook",
+                file.source.path
+            ));
+            continue;
+        }
         let rules = walk.configs.of(&file.file);
         let edited = run::on_large_stack(|| edited(change, file, &rules, options))?;
         let shown = &file.source.path;

@@ -13,7 +13,7 @@ use crate::report::{
     Date, FileReport, Finding, FindingId, Justification, Origin, Problem, ProblemId, Verdict,
 };
 use crate::rules::{ALL, Certainty, Hit, Level, Rule, Way, is_replaced};
-use crate::source::{Language, Source, Span};
+use crate::source::{Language, Source, Span, Unit};
 use crate::{facts, justify};
 use helpers::Helpers;
 
@@ -67,8 +67,8 @@ pub fn check_inside(source: Source, policy: &Policy, today: Date, inside: &Path)
     let problems = tree.fault.iter().map(|fault| Problem {
         id: ProblemId::UnparsedFile,
         path: source.path.clone(),
-        position: Some(source.position(fault.at.start)),
-        message: fault.why.clone(),
+        position: Some(source.told(fault.at.start, Unit::CodePoints)),
+        message: in_cell(&source, fault.at.start, &fault.why),
     });
     let problems = problems.collect();
     let comments = tree.comments.iter().map(|comment| comment.span).collect();
@@ -79,9 +79,20 @@ pub fn check_inside(source: Source, policy: &Policy, today: Date, inside: &Path)
         comments,
         file: inside.to_owned(),
     };
+    for finding in &mut file.findings {
+        finding.message = in_cell(&file.source, finding.place().start, &finding.message);
+    }
     answer(&mut file.findings, &answered);
     allow(&mut file, inside, &policy.allows, today);
     file
+}
+
+/// A message with the cell of a notebook in which the byte offset `at` lies.
+fn in_cell(source: &Source, at: u32, message: &str) -> String {
+    match source.cell(at) {
+        Some((cell, line)) => format!("cell {cell}, line {line}: {message}"),
+        None => message.to_owned(),
+    }
 }
 
 /// What detaches in a helper whose callers are findings is accounted for by them.

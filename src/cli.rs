@@ -72,6 +72,10 @@ pub(crate) struct Cli {
     #[arg(long, help_heading = "Input")]
     pub(crate) no_ignore: bool,
 
+    /// Read the cells of notebooks too; one that is named is read anyway
+    #[arg(long, help_heading = "Input")]
+    pub(crate) notebooks: bool,
+
     /// Fail with status 2 where no file is read
     #[arg(long, help_heading = "Input")]
     pub(crate) require_files: bool,

@@ -20,6 +20,7 @@
 //! | --- | --- |
 //! | [`source`] | text, spans in bytes, positions in lines and code points |
 //! | [`decode`] | bytes to text |
+//! | [`notebook`] | the cells of a notebook to one text, and where each line of it lies |
 //! | [`walk`] | which files; the one room that reads folders and files |
 //! | [`globs`] | patterns for paths |
 //! | [`met`] | whether a run met what a configuration speaks of |
@@ -74,6 +75,7 @@ pub mod globs;
 pub mod justify;
 pub mod lsp;
 pub mod met;
+pub mod notebook;
 pub mod policy;
 pub mod replace;
 pub mod report;

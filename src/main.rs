@@ -112,6 +112,7 @@ fn command(cli: &Cli) -> Result<u8, String> {
         configs,
         force_exclude: cli.force_exclude,
         no_ignore: cli.no_ignore,
+        notebooks: cli.notebooks,
         languages: cli.languages(),
         jobs: cli.jobs(),
     };

@@ -12,6 +12,7 @@ use crate::check::check_inside;
 use crate::config::Rules;
 use crate::decode::decode;
 use crate::filter::Filter;
+use crate::notebook::{self, Notebook, is_notebook};
 use crate::policy::Policy;
 use crate::report::{Date, FileReport, Problem, ProblemId, Report, summary};
 use crate::source::Source;
@@ -161,11 +162,34 @@ fn judge(input: &Input, filter: &Filter, options: &Options, buffer: &mut Vec<u8>
             }
         },
     };
-    if !filter.wants(input.language, bytes) {
+    let notebook = match is_notebook(&input.path).then(|| cells(input, bytes)) {
+        Some(Ok(Some(notebook))) => Some(notebook),
+        Some(Ok(None)) => return Judged::default(),
+        Some(Err(problem)) => {
+            return Judged {
+                problem: Some(problem),
+                ..Judged::default()
+            };
+        }
+        None => None,
+    };
+    let wanted = match &notebook {
+        Some(notebook) if !notebook.shell.is_empty() => true,
+        Some(notebook) => filter.wants(input.language, notebook.code.as_bytes()),
+        None => filter.wants(input.language, bytes),
+    };
+    if !wanted {
         return Judged::default();
     }
+    let check = || match notebook {
+        Some(notebook) => {
+            let source = Source::of_notebook(input.shown.clone(), notebook);
+            judged(source, input, options)
+        }
+        None => read_and_check(input, bytes, options),
+    };
     // A fault of ours in one file must not hide what was found in the others.
-    match catch_unwind(AssertUnwindSafe(|| read_and_check(input, bytes, options))) {
+    match catch_unwind(AssertUnwindSafe(check)) {
         Ok(file) => {
             let said = !file.findings.is_empty() || !file.problems.is_empty();
             Judged {
@@ -208,8 +232,7 @@ fn read_and_check(input: &Input, bytes: &[u8], options: &Options) -> FileReport 
         }
     };
     let source = Source::new(input.shown.clone(), input.language, text);
-    let mut file = check_shown(source, &input.rules, options.today);
-    file.file.clone_from(&input.path);
+    let mut file = judged(source, input, options);
     if let Some((offset, message)) = fault {
         // Offsets are of the bytes; up to a fault the text has the same ones, or a longer text.
         let offset = u32::try_from(offset).unwrap_or(u32::MAX);
@@ -224,6 +247,29 @@ fn read_and_check(input: &Input, bytes: &[u8], options: &Options) -> FileReport 
         file.problems
             .sort_by_key(|problem| (problem.position, problem.id));
     }
+    file
+}
+
+/// The code of a notebook's cells; none if they are in another language.
+fn cells(input: &Input, bytes: &[u8]) -> Result<Option<Notebook>, Problem> {
+    let problem = |id, position, message| Problem {
+        id,
+        path: input.shown.clone(),
+        position,
+        message,
+    };
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let why = format!("a notebook that is no UTF-8: {error}");
+        problem(ProblemId::UndecodableFile, None, why)
+    })?;
+    notebook::read(text)
+        .map_err(|fault| problem(ProblemId::UnparsedFile, Some(fault.at), fault.why))
+}
+
+/// Judges the text of an input.
+fn judged(source: Source, input: &Input, options: &Options) -> FileReport {
+    let mut file = check_shown(source, &input.rules, options.today);
+    file.file.clone_from(&input.path);
     file
 }
 

@@ -1,5 +1,7 @@
 //! One file's text, and places in it: spans in bytes, positions in lines and code points.
 
+use crate::notebook::Notebook;
+
 /// A language that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Language {
@@ -53,6 +55,15 @@ impl Span {
         self.start <= other.start && other.end <= self.end
     }
 
+    /// What of it lies inside `other`.
+    #[must_use]
+    pub fn within(self, other: Self) -> Self {
+        Self {
+            start: self.start.clamp(other.start, other.end),
+            end: self.end.clamp(other.start, other.end),
+        }
+    }
+
     /// The smallest span that covers both.
     #[must_use]
     pub fn to(self, other: Self) -> Self {
@@ -94,6 +105,8 @@ pub struct Source {
     pub text: String,
     /// Byte offset of the start of each line.
     lines: Vec<u32>,
+    /// What the text was taken from, where that is not the file itself.
+    notebook: Option<Box<Notebook>>,
 }
 
 impl Source {
@@ -116,6 +129,48 @@ impl Source {
             language,
             text,
             lines,
+            notebook: None,
+        }
+    }
+
+    /// The code of a notebook's cells.
+    pub fn of_notebook(path: impl Into<String>, mut notebook: Notebook) -> Self {
+        let text = std::mem::take(&mut notebook.text);
+        let mut source = Self::new(path, Language::Python, text);
+        source.notebook = Some(Box::new(notebook));
+        source
+    }
+
+    /// The text as its language's parser reads it: as long, and with the same lines.
+    pub fn code(&self) -> &str {
+        let notebook = self.notebook.as_ref();
+        notebook.map_or(&self.text, |notebook| &notebook.code)
+    }
+
+    /// What a shell runs beside the code, by a notation that is not of the language: the shell, the place.
+    pub fn shell_texts(&self) -> &[(&'static str, Span)] {
+        let notebook = self.notebook.as_ref();
+        notebook.map_or(&[], |notebook| &notebook.shell)
+    }
+
+    /// In a notebook the cell that holds the byte offset `at`, and the line in that, both from 1.
+    pub fn cell(&self, at: u32) -> Option<(u32, u32)> {
+        let notebook = self.notebook.as_ref()?;
+        Some(notebook.cell(self.line(at)))
+    }
+
+    /// Where in the file the byte offset `at` lies, as reports give it: of a notebook in its JSON.
+    pub fn told(&self, at: u32, unit: Unit) -> Position {
+        let line = self.line(at);
+        match &self.notebook {
+            None => Position {
+                line,
+                column: self.column(at, unit),
+            },
+            Some(notebook) => {
+                let start = self.line_span(line).start;
+                notebook.place(line, self.slice(Span { start, end: at }), unit)
+            }
         }
     }
 
@@ -136,7 +191,31 @@ impl Source {
         u32::try_from(self.lines.len()).unwrap_or(u32::MAX)
     }
 
-    /// The same file with another text.
+    /// The line before that of `at`, or that one where there is none in the same cell.
+    pub fn line_before(&self, at: u32) -> u32 {
+        let line = self.line(at);
+        let first = self.cell(at).is_some_and(|(_, line)| line == 1);
+        if first {
+            line
+        } else {
+            line.saturating_sub(1).max(1)
+        }
+    }
+
+    /// The line after that of `at`, or that one where there is none in the same cell.
+    pub fn line_after(&self, at: u32) -> u32 {
+        let line = self.line(at);
+        let next = (line + 1).min(self.line_count());
+        let cell = |line: u32| self.cell(self.line_span(line).start).map(|(cell, _)| cell);
+        if cell(line) == cell(next) { next } else { line }
+    }
+
+    /// The line of the file (from 1) in which the byte offset `at` lies.
+    pub fn told_line(&self, at: u32) -> u32 {
+        self.told(at, Unit::CodePoints).line
+    }
+
+    /// The same file with another text; not of a notebook.
     #[must_use]
     pub fn with(&self, text: String) -> Self {
         Self::new(self.path.clone(), self.language, text)

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::config::{Configs, Rules};
+use crate::notebook::is_notebook;
 use crate::report::{Problem, ProblemId};
 use crate::source::Language;
 
@@ -35,6 +36,8 @@ pub struct Walk {
     pub force_exclude: bool,
     /// Reads what ignore files, tags of caches and virtual environments leave out.
     pub no_ignore: bool,
+    /// Whether notebooks are read that the caller does not name.
+    pub notebooks: bool,
     /// Languages to read.
     pub languages: Vec<Language>,
     /// Number of threads; as many as the machine has, if none is given.
@@ -174,7 +177,7 @@ impl Walk {
         if meta.is_dir() {
             folder::walk(self, path, found);
         } else if meta.is_file() {
-            match language::of_file(path) {
+            match self.language(path, true) {
                 Ok(Some(language)) => {
                     let key = resolved(path);
                     self.take((path, key), language, meta.len(), found);
@@ -187,6 +190,14 @@ impl Walk {
         } else {
             found.skipped(shown, "not read: it is no regular file".to_owned());
         }
+    }
+
+    /// The language of a regular file.
+    fn language(&self, path: &Path, named: bool) -> io::Result<Option<Language>> {
+        if is_notebook(path) {
+            return Ok((named || self.notebooks).then_some(Language::Python));
+        }
+        language::of_file(path)
     }
 
     /// Whether a path that the caller names is left out, by a flag or by the configuration.

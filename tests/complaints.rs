@@ -86,11 +86,11 @@ fn texts_are_judged_as_their_rows_want() -> Fallible {
     Ok(())
 }
 
-/// C 23, C 30, C 31: what is in no language that is read.
+/// C 23, C 31: what is in no language that is read.
 #[test]
 fn a_named_file_of_another_kind_is_a_remark() -> Fallible {
     let folder = tempfile::tempdir()?;
-    for name in ["picture.png", "notebook.ipynb", "stub.pyi"] {
+    for name in ["picture.png", "stub.pyi"] {
         write(folder.path(), name, BAD);
         let output = run(folder.path(), &[name])?;
         let said = text(&output.stderr);

@@ -27,6 +27,7 @@ mod licences;
 mod lsp;
 #[path = "support/markers.rs"]
 mod markers;
+mod notebooks;
 mod readme;
 mod robust;
 #[path = "support/run.rs"]

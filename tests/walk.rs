@@ -38,6 +38,7 @@ fn walk(cwd: &Path) -> Walk {
         configs: Arc::new(Configs::none(&Place::new(cwd))),
         force_exclude: false,
         no_ignore: false,
+        notebooks: false,
         languages: vec![Language::Python, Language::Rust],
         jobs: None,
     }

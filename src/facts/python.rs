@@ -27,7 +27,7 @@ const STRICT_SIZE: usize = 1 << 20;
 
 /// Reads a Python file. Total: what is not understood is the tree's fault.
 pub fn read(source: &Source) -> Tree {
-    let text = source.text.as_str();
+    let text = source.code();
     if let Some(tree) = strict(text) {
         return tree;
     }

@@ -21,7 +21,7 @@ pub(super) enum Piece {
 /// at most `limit`.
 pub(super) fn item_end(source: &Source, from: u32, limit: u32) -> u32 {
     let (mut at, limit) = (from as usize, limit as usize);
-    let link = source.text.as_bytes().get(at) == Some(&b'.');
+    let link = source.code().as_bytes().get(at) == Some(&b'.');
     let mut depth = 0_usize;
     let mut line = source.line(from);
     while at < limit {
@@ -46,7 +46,7 @@ pub(super) fn decorators(source: &Source, from: u32, limit: u32) -> Vec<(u32, u3
     let mut found = Vec::new();
     let mut at = skip_blank(source, from as usize);
     while at < limit as usize {
-        let end = match source.text.as_bytes().get(at) {
+        let end = match source.code().as_bytes().get(at) {
             Some(b'@') if source.language == Language::Python => {
                 logical_line_end(source, at, limit as usize)
             }
@@ -117,7 +117,7 @@ fn offset(at: usize) -> u32 {
 
 /// The piece at `at` and where it ends; past the end of the text an empty blank.
 pub(super) fn step(source: &Source, at: usize) -> (Piece, usize) {
-    let rest = source.text.get(at..).unwrap_or_default();
+    let rest = source.code().get(at..).unwrap_or_default();
     let Some(first) = rest.chars().next() else {
         return (Piece::Blank, at);
     };

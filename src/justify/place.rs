@@ -356,7 +356,7 @@ impl<'a> Page<'a> {
     }
 
     fn text_after(&self, at: u32) -> &'a str {
-        let rest = |at: u32| self.source.text.get(at as usize..).unwrap_or_default();
+        let rest = |at: u32| self.source.code().get(at as usize..).unwrap_or_default();
         let (code, _) = self.code_after(at);
         match rest(code).strip_prefix(';') {
             Some(_) => rest(self.code_after(code + 1).0),
@@ -378,7 +378,7 @@ impl<'a> Page<'a> {
     }
 
     fn skip_space(&self, at: u32) -> (u32, bool) {
-        let rest = self.source.text.get(at as usize..).unwrap_or_default();
+        let rest = self.source.code().get(at as usize..).unwrap_or_default();
         let space = rest.len() - rest.trim_start().len();
         let code = Span::new(0, at as usize + space).end;
         (code, self.source.line(code) > self.source.line(at) + 1)

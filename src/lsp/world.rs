@@ -117,6 +117,7 @@ impl World {
             configs: Arc::new(configs),
             force_exclude: true,
             no_ignore: false,
+            notebooks: false,
             languages: vec![Language::Python, Language::Rust],
             jobs: None,
             place,

@@ -107,7 +107,9 @@ fn of_finding(file: &FileReport, finding: &Finding) -> Shown {
 }
 
 fn of_problem(file: Option<&FileReport>, problem: &Problem) -> Shown {
-    let excerpt = file.zip(problem.position).and_then(|(file, at)| {
+    // A notebook's problem says its cell, and lies in the file.
+    let shown = file.filter(|file| file.source.cell(0).is_none());
+    let excerpt = shown.zip(problem.position).and_then(|(file, at)| {
         let line = file.source.line_span(at.line);
         let text = file.source.slice(line);
         let column = at.column.saturating_sub(1) as usize;

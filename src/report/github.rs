@@ -9,6 +9,7 @@ use std::io::{self, Write};
 use super::paths::from_root;
 use super::summary::{Entry, Weight, entries, line};
 use super::{Context, Report};
+use crate::source::Unit;
 
 /// Writes a report.
 ///
@@ -52,7 +53,7 @@ fn place(entry: &Entry<'_>) -> String {
     let Entry::Finding(file, finding) = entry else {
         return format!(",line={},col={}", start.line, start.column);
     };
-    let end = file.source.position(finding.place().end);
+    let end = file.source.told(finding.place().end, Unit::CodePoints);
     let columns = if start.line == end.line {
         format!(",col={},endColumn={}", start.column, end.column)
     } else {

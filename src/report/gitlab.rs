@@ -33,8 +33,8 @@ pub fn write(out: &mut dyn Write, report: &Report, context: &Context<'_>) -> io:
                 "location": {
                     "path": from_root(context.prefix, &file.source.path),
                     "lines": {
-                        "begin": file.source.line(span.start),
-                        "end": file.source.line(span.end.saturating_sub(1).max(span.start)),
+                        "begin": file.source.told_line(span.start),
+                        "end": file.source.told_line(span.end.saturating_sub(1).max(span.start)),
                     },
                 },
             })

@@ -9,6 +9,7 @@ use super::fingerprint::of_findings;
 use super::summary::{Counts, fails, is_covered, problems};
 use super::{Context, FileReport, Finding, Origin, Report};
 use crate::rules::{Certainty, Level};
+use crate::source::Unit;
 
 #[derive(Serialize)]
 struct Output<'a> {
@@ -159,7 +160,8 @@ fn output<'a>(report: &'a Report, context: &Context<'_>) -> Output<'a> {
 fn item<'a>(file: &'a FileReport, finding: &'a Finding, fingerprint: String) -> Item<'a> {
     let source = &file.source;
     let first = finding.place();
-    let (start, end) = (source.position(first.start), source.position(first.end));
+    let told = |at: u32| source.told(at, Unit::CodePoints);
+    let (start, end) = (told(first.start), told(first.end));
     let all = finding.statement.span;
     Item {
         rule: finding.id.name(),
@@ -177,8 +179,8 @@ fn item<'a>(file: &'a FileReport, finding: &'a Finding, fingerprint: String) -> 
         end_line: end.line,
         end_column: end.column,
         statement: Lines {
-            line: source.line(all.start),
-            end_line: source.line(all.end.saturating_sub(1).max(all.start)),
+            line: source.told_line(all.start),
+            end_line: source.told_line(all.end.saturating_sub(1).max(all.start)),
         },
         evidence: finding
             .evidence
@@ -189,7 +191,8 @@ fn item<'a>(file: &'a FileReport, finding: &'a Finding, fingerprint: String) -> 
         help: &finding.help,
         fingerprint,
         justification: finding.justification.as_ref().map(|given| Reason {
-            line: (given.origin != Origin::Configuration).then(|| source.line(given.span.start)),
+            line: (given.origin != Origin::Configuration)
+                .then(|| source.told_line(given.span.start)),
             text: &given.reason,
             mechanisms: &given.mechanisms,
             until: given.until.map(|date| date.to_string()),

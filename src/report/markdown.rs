@@ -44,7 +44,7 @@ fn justified(out: &mut dyn Write, report: &Report, context: &Context<'_>) -> io:
             }
             let given = finding.justification.as_ref();
             let until = given.and_then(|own| own.until);
-            let row = file.source.line(finding.place().start);
+            let row = file.source.told_line(finding.place().start);
             writeln!(
                 out,
                 "| {} | {} | {} | {} |",

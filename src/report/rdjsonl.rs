@@ -48,7 +48,8 @@ pub fn write(out: &mut dyn Write, report: &Report, context: &Context<'_>) -> io:
 }
 
 fn position(source: &Source, at: u32) -> Value {
-    json!({ "line": source.line(at), "column": source.column(at, Unit::Bytes) })
+    let at = source.told(at, Unit::Bytes);
+    json!({ "line": at.line, "column": at.column })
 }
 
 #[cfg(test)]

@@ -187,16 +187,17 @@ fn notification(problem: &Problem, rules: &[&str], context: &Context<'_>) -> Val
 /// A region; its end is one past the last character.
 fn region(source: &Source, span: Span, exact: bool) -> Value {
     let (start, end) = (span.start, span.end);
-    let last = source.line(end.saturating_sub(1).max(start));
+    let last = source.told_line(end.saturating_sub(1).max(start));
     let mut region = json!({
-        "startLine": source.line(start),
+        "startLine": source.told_line(start),
         "endLine": last,
         "snippet": { "text": source.slice(span) },
     });
     if exact {
-        region["startColumn"] = source.column(start, Unit::Utf16).into();
-        region["endColumn"] = source.column(end, Unit::Utf16).into();
-        region["endLine"] = source.line(end).into();
+        let end = source.told(end, Unit::Utf16);
+        region["startColumn"] = source.told(start, Unit::Utf16).column.into();
+        region["endColumn"] = end.column.into();
+        region["endLine"] = end.line.into();
     }
     region
 }
@@ -204,13 +205,10 @@ fn region(source: &Source, span: Span, exact: bool) -> Value {
 /// The lines of the evidence and one on each side, as people see them.
 fn lines_around(source: &Source, finding: &Finding) -> Span {
     let place = finding.place();
-    let first = source.line(place.start).saturating_sub(1).max(1);
-    let last = source.line(place.end.saturating_sub(1).max(place.start)) + 1;
-    let end = source.line_span(last.min(source.line_count())).end;
-    Span {
-        start: source.line_span(first).start,
-        end,
-    }
+    let last = place.end.saturating_sub(1).max(place.start);
+    let first = source.line_span(source.line_before(place.start)).start;
+    let end = source.line_span(source.line_after(last)).end;
+    Span { start: first, end }
 }
 
 /// The name of a rule for people: `NewSessionSpawn`. It must not be the id in other letters.

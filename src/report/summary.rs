@@ -2,7 +2,7 @@
 
 use super::{FileReport, Finding, FindingId, Problem, Report, Verdict};
 use crate::rules::Level;
-use crate::source::Position;
+use crate::source::{Position, Unit};
 
 /// How much a report holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -134,7 +134,10 @@ impl<'a> Entry<'a> {
     /// Where in the file.
     pub fn position(&self) -> Option<Position> {
         match self {
-            Self::Finding(file, finding) => Some(file.source.position(finding.place().start)),
+            Self::Finding(file, finding) => {
+                let start = finding.place().start;
+                Some(file.source.told(start, Unit::CodePoints))
+            }
             Self::Problem(_, problem) => problem.position,
         }
     }

@@ -130,7 +130,7 @@ fn met(walk: &Walk, path: &Path, kind: Option<FileType>, found: &mut Found) {
         }
         return;
     }
-    let language = match language::of_file(path) {
+    let language = match walk.language(path, false) {
         Ok(Some(language)) => language,
         Ok(None) => return,
         Err(error) => return found.unreadable(walk.place.shown(path), &error),

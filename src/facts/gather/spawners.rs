@@ -9,7 +9,7 @@ use super::File;
 use super::argv::{Builder, in_turn, ways, words};
 use crate::facts::shell::{self, Place, argv};
 use crate::facts::tree::{Form, Spread};
-use crate::facts::{Arg, Call, Command, Facts, HOLE, Setting, Text, Truth, Value, Word};
+use crate::facts::{Arg, Call, Command, Facts, HOLE, ScopeId, Setting, Text, Truth, Value, Word};
 use crate::source::Span;
 use known::{How, how};
 pub(super) use programs::read_programs;
@@ -23,6 +23,7 @@ pub(super) fn commands(file: &File<'_>, facts: &mut Facts, builders: Vec<Builder
         }
     }
     found.extend(stdin::written(file, facts, &builders));
+    found.extend(beside(file));
     for builder in builders {
         let place = Place {
             act: builder.act,
@@ -115,6 +116,30 @@ fn command(file: &File<'_>, facts: &Facts, index: usize, call: &Call, how: How) 
                 .collect()
         }
     }
+}
+
+/// What a shell runs that is not written in the language: a notebook's `!command`. Each line is an act of its
+/// own there, as it is in a cell.
+fn beside(file: &File<'_>) -> Vec<Command> {
+    let mut found = Vec::new();
+    for (name, span) in file.source.shell_texts() {
+        let text = Text {
+            text: file.source.slice(*span).to_owned(),
+            parts: vec![(0, *span)],
+        };
+        let place = Place {
+            act: *span,
+            scope: ScopeId(0),
+        };
+        for mut command in shell::read(&text, name, place) {
+            if let Some(word) = command.words.first() {
+                let line = file.source.line_span(file.source.line(word.span.start));
+                command.act = line.within(*span);
+            }
+            found.push(command);
+        }
+    }
+    found
 }
 
 /// The words behind the first `skip`.

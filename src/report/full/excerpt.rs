@@ -49,10 +49,11 @@ impl Excerpt {
             index == 1 || ends(mark) < limit
         });
         let last = marks.iter().map(ends).max().unwrap_or(first).min(limit);
-        let first_line = first.saturating_sub(1).max(1);
+        let first_line = source.line_before(source.line_span(first).start);
+        let last_line = source.line_after(source.line_span(last).start);
         let mut text = String::new();
         let mut map = Vec::new();
-        for line in first_line..=(last + 1).min(source.line_count()) {
+        for line in first_line..=last_line {
             if line > first_line {
                 text.push('\n');
             }
@@ -80,10 +81,15 @@ impl Excerpt {
             .enumerate()
             .filter(|(index, mark)| *index == 0 || mark.len > 0);
         let marks = marks.map(|(_, mark)| mark).collect();
+        // A notebook's lines are counted in their cell, as people see them.
+        let (cell, number) = match source.cell(source.line_span(first_line).start) {
+            Some((cell, line)) => (format!(":cell {cell}"), line),
+            None => (String::new(), first_line),
+        };
         Some(Self {
-            name: plain(&source.path),
+            name: plain(&source.path) + &cell,
             text,
-            first_line,
+            first_line: number,
             marks,
         })
     }
