@@ -11,7 +11,7 @@ pub use baseline::{Baseline, Entry};
 use std::collections::BTreeSet;
 
 use crate::report::fingerprint::of_findings;
-use crate::report::{Report, Verdict};
+use crate::report::{FindingId, Report, Verdict, summary};
 
 /// The fingerprints of all open findings of a report; `prefix` is the working directory from the
 /// repository's root.
@@ -36,6 +36,24 @@ pub fn mark(report: &mut Report, prefix: &str, known: &BTreeSet<String>) {
 /// Whether nothing accounts for a finding.
 pub const fn is_open(verdict: Verdict) -> bool {
     matches!(verdict, Verdict::Unjustified | Verdict::Fault)
+}
+
+/// Takes every reason away, in the code and in the configuration: all that detaches is open.
+pub fn ignore_reasons(report: &mut Report) {
+    for file in &mut report.files {
+        // What is only wrong with a reason is wrong with nothing then.
+        file.findings
+            .retain(|finding| finding.verdict != Verdict::Fault);
+        for finding in &mut file.findings {
+            finding.id = FindingId::DetachingSpawn;
+            finding.verdict = Verdict::Unjustified;
+            finding.justification = None;
+        }
+        file.findings.retain(summary::is_shown);
+    }
+    report
+        .files
+        .retain(|file| !file.findings.is_empty() || !file.problems.is_empty());
 }
 
 /// Leaves the inventory: everything that outlives its parent and why, and what could not be read.

@@ -66,6 +66,25 @@ pub(crate) fn amend(
     Ok(files > 0)
 }
 
+/// What a change would be, as a patch; empty where nothing would be changed.
+pub(crate) fn diff(
+    change: Change,
+    report: &Report,
+    walk: &Walk,
+    options: &run::Options,
+) -> Result<String, String> {
+    let mut all = String::new();
+    for file in &report.files {
+        if is_notebook(&file.file) {
+            continue;
+        }
+        let rules = walk.configs.of(&file.file);
+        let edited = run::on_large_stack(|| edited(change, file, &rules, options))?;
+        all += &edit::patch(&file.source.path, &file.source.text, &edited.text);
+    }
+    Ok(all)
+}
+
 fn edited(change: Change, file: &FileReport, rules: &Rules, options: &run::Options) -> Edited {
     let judge = |text: String| run::check_shown(file.source.with(text), rules, options.today);
     match change {

@@ -76,6 +76,10 @@ pub(crate) struct Cli {
     #[arg(long, help_heading = "Input")]
     pub(crate) notebooks: bool,
 
+    /// Print the files that would be read, in place of a report
+    #[arg(long, help_heading = "Input")]
+    pub(crate) show_files: bool,
+
     /// Fail with status 2 where no file is read
     #[arg(long, help_heading = "Input")]
     pub(crate) require_files: bool,
@@ -110,6 +114,14 @@ pub(crate) struct Cli {
     /// Take out justifications that speak of nothing, and second copies
     #[arg(long, conflicts_with_all = ["staged", "stdin_filename"], help_heading = "Adoption")]
     pub(crate) fix: bool,
+
+    /// Print what --add-markers or --fix would change, in place of a report; change nothing
+    #[arg(long, help_heading = "Adoption")]
+    pub(crate) diff: bool,
+
+    /// Judge as if no reason had been given, in the code or in the configuration
+    #[arg(long, conflicts_with_all = ["baseline", "diff_base", "staged", "add_markers", "fix", "list_justified"], help_heading = "Adoption")]
+    pub(crate) ignore_justifications: bool,
 
     /// Report what is accounted for, and why, in place of findings
     #[arg(long, conflicts_with = "statistics", help_heading = "Output")]
@@ -171,6 +183,10 @@ pub(crate) struct Cli {
     /// Print no report; the exit status says it
     #[arg(short, long, help_heading = "Output")]
     pub(crate) quiet: bool,
+
+    /// End with status 0 although there are findings; what was not read fails all the same
+    #[arg(long, help_heading = "Output")]
+    pub(crate) exit_zero: bool,
 
     /// Explain a mechanism, a finding or a problem
     #[arg(long, value_name = "RULE", value_parser = PossibleValuesParser::new(explain::ids()), hide_possible_values = true, help_heading = "Output")]

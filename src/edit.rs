@@ -5,9 +5,11 @@
 //! its findings may be different.
 
 mod marker;
+mod patch;
 mod stale;
 
 pub use marker::{add, add_to};
+pub use patch::patch;
 pub use stale::{remove, remove_one};
 
 use crate::report::{FileReport, Finding, FindingId, Verdict};

@@ -25,7 +25,7 @@ use check_detached_spawns::report::{
     statistics, summary, xml,
 };
 use check_detached_spawns::run::Outcome;
-use check_detached_spawns::walk::{Excludes, Found, Place, Walk, reason};
+use check_detached_spawns::walk::{Excludes, Found, Input, Place, Walk, reason};
 use check_detached_spawns::{adopt, explain, run};
 use cli::{Cli, Color, Format, Mode, Output};
 
@@ -121,6 +121,9 @@ fn command(cli: &Cli) -> Result<u8, String> {
 
 /// Finds, judges, compares, changes, reports.
 fn judge(cli: &Cli, walk: &Walk) -> Result<u8, String> {
+    if cli.diff && !(cli.fix || cli.add_markers) {
+        return Err("--diff shows what --fix or --add-markers would change: give one".to_owned());
+    }
     let (index, found, inputs) = if cli.staged {
         let (index, inputs) = before::Index::inputs(walk, &cli.named())?;
         (Some(index), Found::default(), inputs)
@@ -134,10 +137,16 @@ fn judge(cli: &Cli, walk: &Walk) -> Result<u8, String> {
     for note in &found.notes {
         before::note(note);
     }
+    if cli.show_files {
+        return show_files(&found, &inputs);
+    }
     let options = cli.options(today());
     let judged = || -> Result<Outcome, String> {
         let mut outcome = run::run(&inputs, found.problems.clone(), &options);
         let report = &mut outcome.report;
+        if cli.ignore_justifications {
+            adopt::ignore_reasons(report);
+        }
         if let Some(index) = &index {
             index.compare(walk, report, &options)?;
         }
@@ -155,6 +164,11 @@ fn judge(cli: &Cli, walk: &Walk) -> Result<u8, String> {
         (cli.fix, Change::Fix),
         (cli.add_markers, Change::AddMarkers),
     ] {
+        if wanted && cli.diff {
+            let diff = amend::diff(change, &outcome.report, walk, &options)?;
+            return print(|out| out.write_all(diff.as_bytes()))
+                .map(|()| if diff.is_empty() { CLEAN } else { FOUND });
+        }
         if wanted && amend(change, &outcome.report, walk, &options)? {
             outcome = judged()?;
         }
@@ -162,7 +176,8 @@ fn judge(cli: &Cli, walk: &Walk) -> Result<u8, String> {
     if cli.list_justified {
         adopt::inventory(&mut outcome.report);
     }
-    let fails = summary::Counts::of(&outcome.report).fails();
+    let counts = summary::Counts::of(&outcome.report);
+    let fails = counts.fails() && !(cli.exit_zero && counts.problems == 0);
     let context = Context {
         prefix: &walk.place.prefix(),
         max_annotations: cli.max_annotations,
@@ -180,6 +195,23 @@ fn judge(cli: &Cli, walk: &Walk) -> Result<u8, String> {
         FOUND
     } else {
         CLEAN
+    })
+}
+
+/// Prints what would be read, and says what could not be.
+fn show_files(found: &Found, inputs: &[Input]) -> Result<u8, String> {
+    for problem in &found.problems {
+        complain(&format!("{}: {}", problem.path, problem.message));
+    }
+    print(|out| {
+        inputs
+            .iter()
+            .try_for_each(|input| writeln!(out, "{}", summary::plain(&input.shown)))
+    })?;
+    Ok(match (found.missing, found.problems.is_empty()) {
+        (true, _) => FAILED,
+        (false, false) => FOUND,
+        (false, true) => CLEAN,
     })
 }
 

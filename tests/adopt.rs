@@ -4,7 +4,9 @@ mod base;
 
 use std::path::Path;
 
-use crate::command::{BAD, CALL, FORMATS, Fallible, concise, good, run, status, text, write};
+use crate::command::{
+    BAD, CALL, FORMATS, Fallible, REASON, concise, git, good, run, status, text, write,
+};
 
 fn complaint(folder: &Path, args: &[&str]) -> String {
     let output = run(folder, args).unwrap();
@@ -217,6 +219,8 @@ fn what_cannot_be_combined_is_refused() {
         ["--add-markers", "--stdin-filename=a.py"],
         ["--list-justified", "--statistics"],
         ["--fix", "-"],
+        ["--ignore-justifications", "--fix"],
+        ["--diff", "."],
     ] {
         complaint(folder.path(), &args);
     }
@@ -245,5 +249,114 @@ fn shells_and_man_know_every_flag() -> Fallible {
     for flag in &flags {
         assert!(man.contains(flag), "{flag}");
     }
+    Ok(())
+}
+
+/// What would be changed is a patch that git applies, to the text that the change itself makes.
+#[test]
+fn a_change_may_be_shown_only() -> Fallible {
+    let (one, other) = (tempfile::tempdir()?, tempfile::tempdir()?);
+    let lines = "x = 1\n".repeat(20);
+    let files = [
+        (
+            "a b.py",
+            format!("import subprocess\n{CALL}{lines}{CALL}{lines}{CALL}"),
+        ),
+        (
+            "sub/b.py",
+            format!("import subprocess\nif x:\n    {}", CALL.trim_end()),
+        ),
+        ("c.py", BAD.replace('\n', "\r\n")),
+        ("stale.py", format!("x = 1\n{REASON}x = 2\n")),
+    ];
+    for at in [one.path(), other.path()] {
+        for (name, text) in &files {
+            write(at, name, text);
+        }
+    }
+    for change in ["--add-markers", "--fix"] {
+        let shown = run(one.path(), &[change, "--diff"])?;
+        assert_eq!(status(&shown), 1, "{change}");
+        let stale = std::fs::read_to_string(one.path().join("stale.py"))?;
+        assert!(stale.contains("detached-spawn"), "nothing is changed");
+        write(one.path(), "patch", &shown.stdout);
+        git(one.path(), &["apply", "--whitespace=nowarn", "patch"]);
+        run(other.path(), &[change])?;
+        for (name, _) in &files {
+            let [a, b] =
+                [one.path(), other.path()].map(|at| std::fs::read_to_string(at.join(name)));
+            assert_eq!(a?, b?, "{change} {name}");
+        }
+        let again = run(one.path(), &["--fix", "--diff", "stale.py"])?;
+        if change == "--fix" {
+            assert_eq!((status(&again), again.stdout.len()), (0, 0));
+        }
+    }
+    Ok(())
+}
+
+/// As if nobody had given a reason, and whatever was wrong with one.
+#[test]
+fn reasons_may_be_ignored() -> Fallible {
+    let folder = tempfile::tempdir()?;
+    let at = folder.path();
+    write(at, "good.py", good());
+    write(
+        at,
+        "todo.py",
+        good().replace(
+            "the updater must outlive the process that it replaces",
+            "todo",
+        ),
+    );
+    write(at, "stale.py", format!("{REASON}x = 1\n"));
+    write(at, "allowed.py", BAD);
+    let allow = "[[allow]]\npath = \"allowed.py\"\nmechanism = \"all\"\nreason = \"started by the service manager\"\n";
+    write(at, crate::command::CONFIG, allow);
+    assert_eq!(concise(at, &[]).len(), 3);
+    let lines = concise(at, &["--ignore-justifications"]);
+    assert_eq!(lines.len(), 4, "{lines:?}");
+    for (line, name) in lines.iter().zip(["allowed", "good", "todo"]) {
+        assert!(
+            line.starts_with(name) && line.contains(" detaching-spawn["),
+            "{line}"
+        );
+    }
+    Ok(())
+}
+
+/// Findings are told and fail nothing; what was not read still does.
+#[test]
+fn findings_may_fail_nothing() -> Fallible {
+    let folder = tempfile::tempdir()?;
+    let at = folder.path();
+    write(at, "bad.py", BAD);
+    let output = run(at, &["--exit-zero", "--output-format", "concise"])?;
+    assert_eq!(status(&output), 0);
+    assert!(text(&output.stdout).starts_with("bad.py:2:25: detaching-spawn"));
+    write(at, "broken.py", "import subprocess\nsubprocess.Popen((\n");
+    assert_eq!(status(&run(at, &["--exit-zero"])?), 1);
+    assert_eq!(status(&run(at, &["--exit-zero", "none.py"])?), 2);
+    Ok(())
+}
+
+#[test]
+fn files_to_be_read_are_shown() -> Fallible {
+    let folder = tempfile::tempdir()?;
+    let at = folder.path();
+    for name in ["b.py", "a.rs", "sub/c", "d.txt", "out/e.py"] {
+        write(at, name, "#!/usr/bin/python\nx = (\n");
+    }
+    let shown = run(at, &["--show-files", "--exclude", "out/"])?;
+    assert_eq!(
+        (status(&shown), text(&shown.stdout).as_str()),
+        (0, "a.rs\nb.py\nsub/c\n")
+    );
+    let missing = run(at, &["--show-files", "b.py", "none.py"])?;
+    assert_eq!(
+        (status(&missing), text(&missing.stdout).as_str()),
+        (2, "b.py\n")
+    );
+    assert!(text(&missing.stderr).contains("none.py: cannot be read"));
     Ok(())
 }

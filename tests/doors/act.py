@@ -125,6 +125,7 @@ class Act(Case):
         served = self.folder / "served" / f"v{version}"
         # A debug build is large, and packing it slow; CHECK_ALL=1 packs it all the same.
         write(self.folder, {"built": f'#!/bin/sh\nexec {PROGRAM} "$@"\n'})
+        (self.folder / "built").chmod(0o755)
         built = PROGRAM if os.environ.get("CHECK_ALL") else self.folder / "built"
         self.content(run("python3", ROOT / ".github/release/pack.py", target, built, served))
         archive = served / f"{NAME}-{target}.tar.gz"

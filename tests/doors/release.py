@@ -22,14 +22,21 @@ class Release(Case):
         # The name in the archive does not come from here, and the debug build takes long to pack.
         path = self.folder / "built"
         path.write_text(f'#!/bin/sh\nexec {PROGRAM} "$@"\n', encoding="utf-8")
+        path.chmod(0o755)
         return path
 
     def test_an_archive_holds_what_people_look_for(self):
         with tarfile.open(self.pack(self.program())) as archive:
             modes = {entry.name: entry.mode for entry in archive}
             archive.extract(NAME, self.folder)
-        beside = ["LICENSE-APACHE", "LICENSE-MIT", "README.md", "CHANGELOG.md", "schema.json"]
-        self.assertEqual(modes, {NAME: 0o755, **dict.fromkeys(beside, 0o644)})
+            texts = {name: archive.extractfile(name).read().decode() for name in modes}
+        beside = ["LICENSE-APACHE", "LICENSE-MIT", "README.md", "CHANGELOG.md", "schema.json", "config-schema.json"]
+        said = [f"{NAME}.1", *(f"completions/{name}" for name in [f"{NAME}.bash", f"_{NAME}", f"{NAME}.fish"])]
+        said += [f"completions/{name}" for name in [f"{NAME}.elv", f"_{NAME}.ps1"]]
+        self.assertEqual(modes, {NAME: 0o755, **dict.fromkeys(beside + said, 0o644)})
+        self.assertIn(f".TH {NAME} 1", texts[f"{NAME}.1"].replace("\\-", "-"))
+        for name in said:
+            self.assertIn("list-justified", texts[name].replace("\\-", "-"), name)
         version = self.content(run(self.folder / NAME, "--version"))
         self.assertTrue(version.startswith(NAME), version)
 
