@@ -1,4 +1,4 @@
-//! `owned run` at a terminal: the command reads it, Ctrl-C reaches it, Ctrl-Z stops it as a job.
+//! `owned run` at a terminal: the command reads it, Ctrl-C and another size reach it, Ctrl-Z stops it as a job.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -56,6 +56,20 @@ impl Terminal {
         self.ours.write_all(text.as_bytes()).expect("a terminal");
     }
 
+    /// Gives it another size, as a person does who draws at its window.
+    fn resize(&self, rows: u16, columns: u16) {
+        let size = libc::winsize {
+            ws_row: rows,
+            ws_col: columns,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        // SAFETY: a valid size, for a terminal that is open.
+        let resized =
+            unsafe { libc::ioctl(self.ours.as_raw_fd(), libc::TIOCSWINSZ, &raw const size) };
+        assert_eq!(resized, 0);
+    }
+
     /// Reads until the terminal has shown `text`, and forgets what came before.
     pub(crate) fn until(&mut self, text: &str) {
         let end = std::time::Instant::now() + DEADLINE;
@@ -111,6 +125,14 @@ fn a_command_at_a_terminal() {
     terminal.until("running");
     terminal.write("\x03");
     terminal.until("st=130");
+    // It hears of another size.
+    terminal.write(&format!(
+        "{owned} run -- sh -c 'trap \"stty size; exit 6\" WINCH; echo wai''ting; while :; do sleep 0.05; done'; echo st=$?\n"
+    ));
+    terminal.until("waiting");
+    terminal.resize(33, 101);
+    terminal.until("33 101");
+    terminal.until("st=6");
     // Ctrl-Z stops it, as a job of the shell, and it goes on in the foreground.
     terminal.write(&format!(
         "{owned} run -- sh -c 'echo pid=$$.; read x; echo got:$x'\n"

@@ -16,23 +16,38 @@ pub(crate) fn print(tiers: &[String], large: usize) {
         println!(
             "kill of an owner with {size} MB more than it needs to TERM in its child, {rounds} rounds, microseconds: p50, p99, ratio of p50"
         );
-        let mut subjects = vec![Subject::new("PDEATHSIG", move || death("kernel", size))];
-        for tier in tiers {
-            subjects.push(Subject::new(name(tier), move || death(tier, size)));
-        }
-        compare(subjects, rounds);
+        compare(all(tiers, size, 1), rounds);
     }
 }
 
-/// Kills one owner; how long until its child was told.
-fn death(tier: &str, size: usize) -> Duration {
+/// The same with many children, until the last of them was told.
+pub(crate) fn print_many(tiers: &[String], children: usize) {
+    let rounds = 5;
+    println!(
+        "kill of an owner of {children} children to TERM in the last, {rounds} rounds, microseconds: p50, p99, ratio of p50"
+    );
+    compare(all(tiers, 0, children), rounds);
+}
+
+/// The kernel, and each tier.
+fn all(tiers: &[String], size: usize, children: usize) -> Vec<Subject<'_>> {
+    let kernel = Subject::new("PDEATHSIG", move || death("kernel", size, children));
+    let tiers = tiers.iter();
+    let tiers = tiers.map(|tier| Subject::new(name(tier), move || death(tier, size, children)));
+    std::iter::once(kernel).chain(tiers).collect()
+}
+
+/// Kills one owner; how long until the last of its children was told.
+fn death(tier: &str, size: usize, children: usize) -> Duration {
     let mut owner = Command::new(std::env::current_exe().expect("a path"))
-        .args(["owner", tier, &size.to_string()])
+        .args(["owner", tier, &size.to_string(), &children.to_string()])
         .stdout(Stdio::piped())
         .spawn()
         .expect("an owner");
     let mut lines = BufReader::new(owner.stdout.take().expect("a pipe")).lines();
-    assert_eq!(lines.next().expect("a line").expect("a line"), "ready");
+    for _ in 0..children {
+        assert_eq!(lines.next().expect("a line").expect("a line"), "ready");
+    }
     let end = Instant::now() + LIFE;
     while Instant::now() < end {
         std::thread::park_timeout(end.saturating_duration_since(Instant::now()));
@@ -40,33 +55,31 @@ fn death(tier: &str, size: usize) -> Duration {
     let killed = now();
     owner.kill().expect("a child");
     owner.wait().expect("a child");
-    let told: u128 = lines
-        .next()
-        .expect("a line")
-        .expect("a line")
-        .parse()
-        .expect("a time");
-    Duration::from_nanos(u64::try_from(told - killed).unwrap_or(0))
+    let told = lines.map(|line| line.expect("a line").parse().expect("a time"));
+    let told: Vec<u128> = told.collect();
+    assert_eq!(told.len(), children);
+    let last = told.into_iter().max().unwrap_or(killed);
+    Duration::from_nanos(u64::try_from(last - killed).unwrap_or(0))
 }
 
-/// Owns a victim until it is killed, with so many MB that are written to.
-pub(crate) fn own(tier: &str, size: &str) -> ! {
-    let size: usize = size.parse().expect("a number");
+/// Owns so many victims until it is killed, with so many MB that are written to.
+pub(crate) fn own(tier: &str, size: &str, children: &str) -> ! {
+    let [size, children]: [usize; 2] =
+        [size, children].map(|number| number.parse().expect("a number"));
     let _memory = std::hint::black_box(vec![1_u8; size << 20]);
     let program = std::env::current_exe().expect("a path");
-    if tier == "kernel" {
-        Command::new(program)
-            .args(["victim", "kernel"])
-            .spawn()
-            .expect("a victim");
-    } else {
-        let mut command = spawn_owned::Command::new(program);
-        command.arg("victim");
-        Box::leak(Box::new(
-            build(tier)
-                .spawn_owned(command, "a measurement")
-                .expect("a victim"),
-        ));
+    let owner = (tier != "kernel").then(|| build(tier));
+    for _ in 0..children {
+        if let Some(owner) = &owner {
+            let mut command = spawn_owned::Command::new(&program);
+            command.arg("victim");
+            let victim = owner.spawn_owned(command, "a measurement");
+            Box::leak(Box::new(victim.expect("a victim")));
+        } else {
+            let mut command = Command::new(&program);
+            let victim = command.args(["victim", "kernel"]).spawn();
+            victim.expect("a victim");
+        }
     }
     loop {
         std::thread::park();

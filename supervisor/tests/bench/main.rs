@@ -2,13 +2,14 @@
 //!
 //! Spawn: an owned child that ends at once, against a plain one. Death: from the kill of an owner to the
 //! `SIGTERM` in its child, against the kernel's own signal at a parent's death. Then what a supervisor
-//! needs while nothing happens, and how soon another knows all that one knew which was killed. Then what
+//! needs while nothing happens, what its start and a line cost, and how soon another knows all that one knew
+//! which was killed. Then what
 //! `owned run` and tasks cost, beside others that do such work and are here: tini, dumb-init, systemd-run,
 //! pueue.
 //!
-//! `-- spawns` runs that part alone, and so on: `spawns`, `deaths`, `idle`, `replay`, `runs`, `tasks`. `OWNER_MB=1024` is how
+//! `-- spawns` runs that part alone, and so on: `spawns`, `deaths`, `idle`, `lines`, `replay`, `runs`, `tasks`. `OWNER_MB=1024` is how
 //! much memory the large owner has, four times that of one which is killed; `GROUPS=1000` how many groups
-//! are replayed; `NATIVE=/usr/bin/owned` names another build of `owned` to be measured too, a static one for
+//! are replayed, and end with one owner; `NATIVE=/usr/bin/owned` names another build of `owned` to be measured too, a static one for
 //! example.
 #![expect(
     clippy::expect_used,
@@ -21,6 +22,7 @@
 
 mod deaths;
 mod idle;
+mod lines;
 mod replay;
 mod runs;
 mod spawns;
@@ -39,10 +41,12 @@ fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     match arguments.get(1).map(String::as_str) {
         Some("victim") => deaths::victim(arguments.get(2).is_some()),
-        Some("owner") => deaths::own(&arguments[2], &arguments[3]),
+        Some("owner") => deaths::own(&arguments[2], &arguments[3], &arguments[4]),
         _ => {}
     }
-    let parts = ["spawns", "deaths", "idle", "replay", "runs", "tasks"];
+    let parts = [
+        "spawns", "deaths", "idle", "lines", "replay", "runs", "tasks",
+    ];
     let named: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let some = parts.iter().any(|part| named.contains(part));
     let wanted = |part: &str| !some || named.contains(&part);
@@ -52,9 +56,13 @@ fn main() {
     }
     if wanted("deaths") {
         deaths::print(&tiers, number("OWNER_MB", 1024) / 4);
+        deaths::print_many(&tiers, number("GROUPS", 1000));
     }
     if wanted("idle") {
         idle::print(&tiers);
+    }
+    if wanted("lines") {
+        lines::print(&tiers);
     }
     if wanted("replay") {
         replay::print(&tiers, number("GROUPS", 1000));

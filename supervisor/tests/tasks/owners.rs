@@ -192,3 +192,27 @@ fn many_owners_leave_nothing() {
     until("no descriptor is left", || count("fd") < before[0] + 25);
     until("no thread is left", || count("task") < before[1] + 25);
 }
+
+/// A task that needs limits of its own gets them from the service manager, and is a task all the same.
+#[test]
+fn a_task_may_be_in_a_scope_of_its_own() {
+    let scope = ["--user", "--scope", "--quiet", "-p", "MemoryMax=64M", "--"];
+    let mut probe = std::process::Command::new("systemd-run");
+    let probe = probe.args(scope).arg("/bin/true").output();
+    if !probe.is_ok_and(|output| output.status.success()) {
+        println!("not run: there is no user's service manager to ask (systemd-run --user --scope)");
+        return;
+    }
+    let home = Home::new("scope");
+    let id = home.start(&format!("exec systemd-run {} sleep 1000", scope.join(" ")));
+    until("it runs", || {
+        crate::witness::runs(home.pid(&id, "main"), "sleep")
+    });
+    let group = |who: &str| {
+        let path = format!("/proc/{}/cgroup", home.pid(&id, who));
+        std::fs::read_to_string(path).expect("a process")
+    };
+    assert_ne!(group("main"), group("keeper"));
+    assert_eq!(home.say(&["stop", &id]).1, 0);
+    home.nothing_is_left();
+}
