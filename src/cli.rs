@@ -1,5 +1,7 @@
 //! The command line: what can be given, and what it means. No work is done here.
 
+mod format;
+
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -14,6 +16,8 @@ use check_detached_spawns::{explain, run};
 use clap::builder::PossibleValuesParser;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use format::output;
+pub(crate) use format::{Format, Output};
 
 /// Finds spawns in Python and Rust that leave their session or process group, and fails unless each
 /// has a written reason.
@@ -259,47 +263,6 @@ pub(crate) struct Lsp {
 enum Lang {
     Python,
     Rust,
-}
-
-/// How a report is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    Full,
-    Concise,
-    Json,
-    Jsonl,
-    Sarif,
-    Github,
-    Gitlab,
-    Junit,
-    Checkstyle,
-    Rdjsonl,
-    Markdown,
-}
-
-/// A report that is asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Output {
-    /// How it is written.
-    pub(crate) format: Format,
-    /// Where to; standard output without it.
-    pub(crate) file: Option<PathBuf>,
-}
-
-/// `FORMAT` or `FORMAT=FILE`.
-fn output(text: &str) -> Result<Output, String> {
-    let (name, file) = match text.split_once('=') {
-        Some((_, "")) => return Err("no file after the `=`".to_owned()),
-        Some((name, file)) => (name, Some(PathBuf::from(file))),
-        None => (text, None),
-    };
-    let format = Format::from_str(name, false).map_err(|_| {
-        let values = Format::value_variants().iter();
-        let names = values.filter_map(ValueEnum::to_possible_value);
-        let names: Vec<String> = names.map(|own| own.get_name().to_owned()).collect();
-        format!("no format `{name}`; there are {}", names.join(", "))
-    })?;
-    Ok(Output { format, file })
 }
 
 /// When colour is used.
