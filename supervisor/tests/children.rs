@@ -287,7 +287,7 @@ fn first_children_at_once_have_one_supervisor() {
 /// a process, a zombie or a descriptor.
 #[test]
 fn a_try_that_fails_leaves_nothing() {
-    for tier in both_ways() {
+    for tier in tiers() {
         let mut witness = Witness::new(&tier);
         let owner = witness.owner.id().cast_signed();
         let open = || {
