@@ -12,7 +12,7 @@ use check_detached_spawns::report::paths::from_root;
 use check_detached_spawns::report::summary::plain;
 use check_detached_spawns::report::{FileReport, Report};
 use check_detached_spawns::source::Language;
-use check_detached_spawns::walk::{Content, Input, Walk, of_shebang, of_suffix, reason};
+use check_detached_spawns::walk::{Content, Found, Input, Walk, of_shebang, of_suffix, reason};
 use check_detached_spawns::{replace, run};
 
 use crate::bases::Bases;
@@ -30,8 +30,12 @@ pub(crate) struct Index {
 
 impl Index {
     /// The staged files at and below `named`, without what is left out. What is staged counts,
-    /// whatever the working tree holds.
-    pub(crate) fn inputs(walk: &Walk, named: &[PathBuf]) -> Result<(Self, Vec<Input>), String> {
+    /// whatever the working tree holds. What is too large is a problem of `found`.
+    pub(crate) fn inputs(
+        walk: &Walk,
+        named: &[PathBuf],
+        found: &mut Found,
+    ) -> Result<(Self, Vec<Input>), String> {
         let git = Git::of(&walk.place)?;
         let named: Vec<PathBuf> = named.iter().map(|path| walk.place.full(path)).collect();
         let all = git.staged()?;
@@ -58,20 +62,31 @@ impl Index {
             if by_suffix.is_none() && path.extension().is_some() {
                 continue;
             }
-            let bytes = index.git.content(&staged.now)?;
-            let Some(language) = by_suffix.or_else(|| of_shebang(&bytes)) else {
+            let size = index.git.size(&staged.now)?;
+            let too_large = size > walk.max_file_size;
+            // What has no suffix is told by how it begins.
+            let bytes = if too_large && by_suffix.is_some() {
+                Vec::new()
+            } else {
+                index.git.content(&staged.now)?
+            };
+            let language = by_suffix.or_else(|| of_shebang(&bytes));
+            let Some(language) = language.filter(|own| walk.languages.contains(own)) else {
                 continue;
             };
-            if walk.languages.contains(&language) {
-                inputs.push(Input {
-                    shown: walk.place.shown(&path),
-                    language,
-                    content: Content::Bytes(bytes),
-                    rules: walk.configs.of(&path),
-                    path: path.clone(),
-                });
-                index.files.insert(path, staged);
+            let shown = walk.place.shown(&path);
+            if too_large {
+                found.problems.push(walk.too_large(shown, Some(size)));
+                continue;
             }
+            inputs.push(Input {
+                shown,
+                language,
+                content: Content::Bytes(bytes),
+                rules: walk.configs.of(&path),
+                path: path.clone(),
+            });
+            index.files.insert(path, staged);
         }
         inputs.sort_by(|a, b| a.shown.cmp(&b.shown).then_with(|| a.path.cmp(&b.path)));
         Ok((index, inputs))

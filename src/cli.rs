@@ -12,6 +12,7 @@ use check_detached_spawns::justify::parse_date;
 use check_detached_spawns::report::Date;
 use check_detached_spawns::rules::{self, Level};
 use check_detached_spawns::source::Language;
+use check_detached_spawns::walk::size;
 use check_detached_spawns::{explain, run};
 use clap::builder::PossibleValuesParser;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -83,6 +84,10 @@ pub(crate) struct Cli {
     /// Print the files that would be read, in place of a report
     #[arg(long, help_heading = "Input")]
     pub(crate) show_files: bool,
+
+    /// Do not read files over SIZE: bytes, or a number with KiB, MiB or GiB behind it
+    #[arg(long, value_name = "SIZE", value_parser = size::parse, default_value = "256MiB", help_heading = "Input")]
+    pub(crate) max_file_size: u64,
 
     /// Fail with status 2 where no file is read
     #[arg(long, help_heading = "Input")]

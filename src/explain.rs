@@ -170,8 +170,8 @@ const fn help_of_problem(id: ProblemId) -> &'static str {
              path out. A path that is named and does not exist makes the exit status 2."
         }
         ProblemId::SkippedFile => {
-            "Only regular files are opened, never pipes, sockets or devices, and none over 256 MiB. Leave\n\
-             the path out with `--exclude` or an ignore file."
+            "Only regular files are opened, never pipes, sockets or devices, and none over the limit of\n\
+             `--max-file-size`. Leave the path out with `--exclude` or an ignore file, or raise the limit."
         }
     }
 }

@@ -172,6 +172,17 @@ impl Git {
         self.run(["cat-file", "blob", blob].iter().map(OsStr::new))
     }
 
+    /// The size of a blob, in bytes.
+    ///
+    /// # Errors
+    ///
+    /// Those of git.
+    pub fn size(&self, blob: &str) -> Result<u64, String> {
+        let size = self.words(&["cat-file", "-s", blob])?;
+        size.parse()
+            .map_err(|_| format!("git cat-file told no size of {blob}, but: {}", plain(&size)))
+    }
+
     /// What is staged and not deleted.
     ///
     /// # Errors

@@ -75,6 +75,7 @@ fn standard_input(cli: &Cli, walk: &Walk, found: &mut Found) -> Result<Option<In
     let mut bytes = Vec::new();
     io::stdin()
         .lock()
+        .take(walk.max_file_size + 1)
         .read_to_end(&mut bytes)
         .map_err(|error| format!("cannot read standard input: {}", reason(&error)))?;
     let name = cli.stdin_filename.as_deref();
@@ -104,14 +105,20 @@ fn standard_input(cli: &Cli, walk: &Walk, found: &mut Found) -> Result<Option<In
         ));
         return Ok(None);
     };
+    if !walk.languages.contains(&language) {
+        return Ok(None);
+    }
+    if bytes.len() as u64 > walk.max_file_size {
+        found.problems.push(walk.too_large(shown, None));
+        return Ok(None);
+    }
     let path = name.map_or_else(|| PathBuf::from("-"), Path::to_owned);
     let rules = walk.configs.of(&path);
-    let input = Input {
+    Ok(Some(Input {
         path,
         shown,
         language,
         content: Content::Bytes(bytes),
         rules,
-    };
-    Ok(walk.languages.contains(&language).then_some(input))
+    }))
 }

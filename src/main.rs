@@ -113,6 +113,7 @@ fn command(cli: &Cli) -> Result<u8, String> {
         force_exclude: cli.force_exclude,
         no_ignore: cli.no_ignore,
         notebooks: cli.notebooks,
+        max_file_size: cli.max_file_size,
         languages: cli.languages(),
         jobs: cli.jobs(),
     };
@@ -125,8 +126,9 @@ fn judge(cli: &Cli, walk: &Walk) -> Result<u8, String> {
         return Err("--diff shows what --fix or --add-markers would change: give one".to_owned());
     }
     let (index, found, inputs) = if cli.staged {
-        let (index, inputs) = before::Index::inputs(walk, &cli.named())?;
-        (Some(index), Found::default(), inputs)
+        let mut found = Found::default();
+        let (index, inputs) = before::Index::inputs(walk, &cli.named(), &mut found)?;
+        (Some(index), found, inputs)
     } else {
         let (found, inputs) = inputs::inputs(cli, walk)?;
         (None, found, inputs)

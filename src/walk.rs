@@ -4,6 +4,7 @@ mod exclude;
 mod folder;
 mod language;
 mod place;
+pub mod size;
 
 pub use exclude::Excludes;
 pub use language::{of_shebang, of_suffix, of_text};
@@ -19,9 +20,6 @@ use crate::config::{Configs, Rules};
 use crate::notebook::is_notebook;
 use crate::report::{Problem, ProblemId};
 use crate::source::Language;
-
-/// Larger files are a problem, not read: no one writes them by hand.
-pub const MAX_SIZE: u64 = 256 << 20;
 
 /// What to look for, and where.
 #[derive(Debug)]
@@ -40,6 +38,8 @@ pub struct Walk {
     pub notebooks: bool,
     /// Languages to read.
     pub languages: Vec<Language>,
+    /// Bytes of a file, at most: a larger one is a problem, not read.
+    pub max_file_size: u64,
     /// Number of threads; as many as the machine has, if none is given.
     pub jobs: Option<NonZeroUsize>,
 }
@@ -136,12 +136,16 @@ impl Found {
     }
 
     fn skipped(&mut self, shown: String, message: String) {
-        self.problems.push(Problem {
-            id: ProblemId::SkippedFile,
-            path: shown,
-            position: None,
-            message,
-        });
+        self.problems.push(skipped(shown, message));
+    }
+}
+
+fn skipped(path: String, message: String) -> Problem {
+    Problem {
+        id: ProblemId::SkippedFile,
+        path,
+        position: None,
+        message,
     }
 }
 
@@ -210,6 +214,19 @@ impl Walk {
         !self.leaves_out(path, false) && folder::comes_to(self, &self.place.cwd, path)
     }
 
+    /// What is said of a file that is too large; its size in bytes, if it is known.
+    pub fn too_large(&self, shown: String, size: Option<u64>) -> Problem {
+        let most = size::show(self.max_file_size);
+        let own = size.map_or_else(
+            || "larger than".to_owned(),
+            |size| format!("{}, over", size::show(size)),
+        );
+        skipped(
+            shown,
+            format!("not read: {own} the limit of {most}; raise --max-file-size or exclude it"),
+        )
+    }
+
     /// Takes a file, and its resolved path.
     fn take(
         &self,
@@ -222,14 +239,8 @@ impl Walk {
             return;
         }
         let shown = self.place.shown(path);
-        if size > MAX_SIZE {
-            return found.skipped(
-                shown,
-                format!(
-                    "not read: it is larger than {} MiB; exclude it",
-                    MAX_SIZE >> 20
-                ),
-            );
+        if size > self.max_file_size {
+            return found.problems.push(self.too_large(shown, Some(size)));
         }
         let input = Input {
             path: path.to_owned(),

@@ -133,6 +133,25 @@ fn standard_input_is_a_file() -> Fallible {
         BAD,
     )?;
     assert_eq!(status(&excluded), 0);
+    let size = BAD.len().to_string();
+    let fits = of(&["-", "--lang=python", "--max-file-size", &size], BAD)?;
+    assert!(
+        text(&fits.stdout).contains("0 problems"),
+        "{}",
+        text(&fits.stdout)
+    );
+    let large = of(
+        &["-", "--lang=python", "--max-file-size", &size],
+        &format!("{BAD}\n"),
+    )?;
+    let wanted =
+        format!("<stdin>: skipped-file: not read: larger than the limit of {size} bytes; raise");
+    assert!(
+        text(&large.stdout).starts_with(&wanted),
+        "{}",
+        text(&large.stdout)
+    );
+    assert_eq!(status(&large), 1);
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use check_detached_spawns::config::Configs;
 use check_detached_spawns::report::ProblemId;
 use check_detached_spawns::source::Language;
-use check_detached_spawns::walk::{Excludes, Found, Place, Walk};
+use check_detached_spawns::walk::{Excludes, Found, Place, Walk, size};
 use tempfile::TempDir;
 
 type Fallible = Result<(), Box<dyn std::error::Error>>;
@@ -39,6 +39,7 @@ fn walk(cwd: &Path) -> Walk {
         force_exclude: false,
         no_ignore: false,
         notebooks: false,
+        max_file_size: size::DEFAULT,
         languages: vec![Language::Python, Language::Rust],
         jobs: None,
     }
@@ -96,6 +97,37 @@ fn suffixes_and_shebangs_say_what_is_read() -> Fallible {
         ..walk(folder.path())
     };
     assert_eq!(shown(&only, &["."]), ["c.rs"]);
+    Ok(())
+}
+
+#[test]
+fn what_is_too_large_is_told_and_not_read() -> Fallible {
+    let folder = tree(&[
+        "fits.py=12345",
+        "over.py=123456",
+        "over.rs=123456",
+        "over.txt=123456",
+    ])?;
+    let small = Walk {
+        max_file_size: 5,
+        languages: vec![Language::Python],
+        ..walk(folder.path())
+    };
+    for named in [&["."][..], &["fits.py", "over.py", "over.rs"]] {
+        let mut found = find(&small, named);
+        let told: Vec<_> = found.problems.iter().collect();
+        let [over] = told.as_slice() else {
+            panic!("{told:?}");
+        };
+        assert_eq!(
+            (over.id, over.path.as_str()),
+            (ProblemId::SkippedFile, "over.py")
+        );
+        let message =
+            "not read: 6 bytes, over the limit of 5 bytes; raise --max-file-size or exclude it";
+        assert_eq!(over.message, message);
+        assert_eq!(found.take_files().len(), 1);
+    }
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use crate::check::Levels;
 use crate::config::{Choice, Configs, Rules};
 use crate::report::Date;
 use crate::source::Language;
-use crate::walk::{Excludes, Place, Walk};
+use crate::walk::{Excludes, Place, Walk, size};
 
 /// What a server is told when it is started.
 #[derive(Clone, Debug)]
@@ -118,6 +118,7 @@ impl World {
             force_exclude: true,
             no_ignore: false,
             notebooks: false,
+            max_file_size: size::DEFAULT,
             languages: vec![Language::Python, Language::Rust],
             jobs: None,
             place,

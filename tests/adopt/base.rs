@@ -274,6 +274,20 @@ fn what_is_staged_is_judged_as_staged() {
     let said = complaint(at, &["--staged", "nosuch.py"]);
     assert!(said.contains("neither there nor staged"), "{said}");
     assert_eq!(staged(&["--exclude", "sub/", "old.py", "sub"]).len(), 1);
+    write(at, "tool", format!("#!/usr/bin/env python3\n{BAD}"));
+    write(at, "data", "x".repeat(200));
+    git(at, &["add", "tool", "data"]);
+    let lines = staged(&["--max-file-size", "64"]);
+    let skipped: Vec<&str> = lines
+        .iter()
+        .filter_map(|line| line.split_once(": skipped-file: not read: "))
+        .map(|(place, _)| place)
+        .collect();
+    assert_eq!(
+        skipped,
+        ["good.py", "old.py", "sub/new.py", "tool"],
+        "{lines:?}"
+    );
     // Before the first commit everything is new.
     let first = tempfile::tempdir().unwrap();
     git(first.path(), &["init", "--quiet"]);
