@@ -85,6 +85,8 @@ pub(super) struct Space {
 pub(super) struct Spaces {
     pub list: Vec<Space>,
     pub scopes: Vec<Scope>,
+    /// The space of each body, by its place in `scopes`.
+    of_scope: Vec<usize>,
     of_node: HashMap<Id, usize>,
     /// The node around each; that of the root, and of what is not read, is itself.
     around: Vec<Id>,
@@ -97,6 +99,7 @@ impl Spaces {
         let spaces = Self {
             list: Vec::new(),
             scopes: Vec::new(),
+            of_scope: Vec::new(),
             of_node: HashMap::new(),
             around: (0..).map(Id).take(tree.nodes.len()).collect(),
             language,
@@ -120,9 +123,7 @@ impl Spaces {
 
     /// The space of the body `scope`.
     pub(super) fn of_scope(&self, scope: ScopeId) -> Option<usize> {
-        self.list
-            .iter()
-            .position(|space| space.scope == scope && !space.is_class)
+        self.of_scope.get(scope.0 as usize).copied()
     }
 
     /// What `name` may be in `space`: the bindings of the nearest space that has any. What is put
@@ -248,6 +249,7 @@ impl Spaces {
                 parent: outer,
                 inline,
             });
+            self.of_scope.push(self.list.len());
             id
         } else {
             outer.unwrap_or(ScopeId(0))
