@@ -181,6 +181,19 @@ impl Source {
             .unwrap_or_default()
     }
 
+    /// The start of the code, at most `most` bytes of whole lines; of a longer line, a part. None if that
+    /// is all of it.
+    pub fn start(&self, most: usize) -> Option<&str> {
+        let code = self.code();
+        if code.len() <= most {
+            return None;
+        }
+        let end = (0..=most).rev().find(|at| code.is_char_boundary(*at))?;
+        let start = code.get(..end)?;
+        let lines = start.rfind('\n').map_or(end, |at| at + 1);
+        start.get(..lines)
+    }
+
     /// Line number (from 1) of the byte offset `at`.
     pub fn line(&self, at: u32) -> u32 {
         u32::try_from(self.lines.partition_point(|start| *start <= at)).unwrap_or(u32::MAX)
@@ -280,6 +293,17 @@ mod tests {
         assert_eq!(at("a\r\nb\nc", Language::Python, 5), (3, 1));
         assert_eq!(at("a\rb", Language::Python, 2), (2, 1));
         assert_eq!(at("a\rb", Language::Rust, 2), (1, 3));
+    }
+
+    #[test]
+    fn a_start_is_whole_lines() {
+        let start = |text: &str, most| {
+            let source = Source::new("x", Language::Python, text.to_owned());
+            source.start(most).map(str::to_owned)
+        };
+        assert_eq!(start("ab\ncd", 5), None);
+        assert_eq!(start("ab\ncd", 4).as_deref(), Some("ab\n"));
+        assert_eq!(start("é🦀x", 5).as_deref(), Some("é"));
     }
 
     #[test]

@@ -122,6 +122,45 @@ fn deep_blocks_end() {
     judge(Language::Rust, chain.into_bytes());
 }
 
+/// What no one writes by hand is read as far as memory and time allow, and the rest is told.
+#[test]
+fn the_rest_of_a_huge_file_is_told() {
+    const PYTHON: &str = "import os\nos.setsid()\n";
+    const RUST: &str = "fn f() { unsafe { libc::setsid(); } }\n";
+    for (language, code, most) in [
+        (Language::Python, PYTHON, 4 << 20),
+        (Language::Rust, RUST, 16 << 20),
+    ] {
+        let fits = format!("{}{code}", "\n".repeat(most - code.len()));
+        let report = judge(language, fits.into_bytes());
+        assert_eq!((report.findings.len(), report.problems.len()), (1, 0));
+        let over = format!("{code}{}{code}", "\n".repeat(most));
+        let report = judge(language, over.into_bytes());
+        assert_eq!((report.findings.len(), report.problems.len()), (1, 1));
+        let problem = &report.problems[0];
+        let line = problem.position.map(|at| at.line as usize);
+        assert_eq!(line, Some(most - code.len() + code.lines().count() + 1));
+        assert!(
+            problem.message.contains("is not judged"),
+            "{}",
+            problem.message
+        );
+    }
+    // A parser of Rust would need a gigabyte: what it says is told by the tokens.
+    let many = format!("{}{RUST}", ";".repeat(1 << 21));
+    let report = judge(Language::Rust, many.into_bytes());
+    assert_eq!((report.findings.len(), report.problems.len()), (1, 1));
+    assert!(report.problems[0].message.contains("2097152 tokens"));
+}
+
+/// rustpython's lexer would take minutes for these lines.
+#[test]
+fn lines_without_code_cost_nothing_much() {
+    let text = format!("{}import os\nos.setsid()\n", "\n  # why\n".repeat(100_000));
+    let report = judge(Language::Python, text.into_bytes());
+    assert_eq!((report.findings.len(), report.problems.len()), (1, 0));
+}
+
 #[test]
 fn random_bytes_end() {
     // A fixed xorshift: the same bytes in every run.

@@ -18,16 +18,32 @@ mod tests;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::facts::tree::Tree;
+use crate::facts::tree::{Fault, Tree};
 use crate::source::Source;
 pub(crate) use literals::literals;
 
 /// Larger files go to tree-sitter at once: rustpython needs 250 times their size in memory.
 const STRICT_SIZE: usize = 1 << 20;
 
+/// So do files with more lines in a row that hold no code: rustpython's lexer moves all that it has
+/// of them for each one that it hands out.
+const STRICT_PAUSE: usize = 512;
+
+/// Bytes of code that are read of a file: tree-sitter needs 150 times their number in memory, and a
+/// second for each million.
+const MOST: usize = 4 << 20;
+
 /// Reads a Python file. Total: what is not understood is the tree's fault.
 pub fn read(source: &Source) -> Tree {
-    let text = source.code();
+    let Some(start) = source.start(MOST) else {
+        return read_text(source.code());
+    };
+    let mut tree = read_text(start);
+    tree.fault = Some(Fault::unread(start.len(), MOST));
+    tree
+}
+
+fn read_text(text: &str) -> Tree {
     if let Some(tree) = strict(text) {
         return tree;
     }
@@ -45,10 +61,25 @@ pub fn read(source: &Source) -> Tree {
 
 /// What rustpython makes of it. Its panics are refusals.
 fn strict(text: &str) -> Option<Tree> {
-    if text.len() > STRICT_SIZE {
+    if text.len() > STRICT_SIZE || longest_pause(text) > STRICT_PAUSE {
         return None;
     }
     catch_unwind(AssertUnwindSafe(|| strict::read(text)))
         .ok()
         .flatten()
+}
+
+/// How many lines in a row hold nothing, or a comment.
+fn longest_pause(text: &str) -> usize {
+    let (mut longest, mut pause) = (0, 0);
+    for line in text.split(['\n', '\r']) {
+        let line = line.trim_start_matches([' ', '\t', '\u{c}']);
+        pause = if line.is_empty() || line.starts_with('#') {
+            pause + 1
+        } else {
+            0
+        };
+        longest = longest.max(pause);
+    }
+    longest
 }

@@ -14,7 +14,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::facts::tree::{Fault, Kind, Tree};
 use crate::source::{Source, Span};
-use lexer::Lexed;
+use lexer::{Lexed, Token};
 use reader::Reader;
 pub(crate) use sketch::sketch;
 
@@ -25,10 +25,33 @@ const MAX_NESTING: usize = 256;
 /// Longest run of postfix and infix parts: syn's trees lean to the left and are dropped recursively.
 const MAX_CHAIN: usize = 4096;
 
+/// Most tokens that are given to syn: it needs half a kilobyte of memory for each.
+const MAX_TOKENS: usize = 1 << 21;
+
+/// Bytes that are read of a file: a token scan needs 50 times their number in memory.
+const MOST: usize = 16 << 20;
+
 /// Reads a Rust file. Total: what is not understood is the tree's fault.
 pub fn read(source: &Source) -> Tree {
-    let lexed = Lexed::new(&source.text);
-    let why = if lexed.nesting > MAX_NESTING || lexed.chain > MAX_CHAIN {
+    let Some(start) = source.start(MOST) else {
+        return read_text(&source.text);
+    };
+    let mut tree = read_text(start);
+    tree.fault = Some(Fault::unread(start.len(), MOST));
+    tree
+}
+
+fn read_text(text: &str) -> Tree {
+    let lexed = Lexed::new(text);
+    let why = if lexed.tokens.len() > MAX_TOKENS {
+        let at = lexed.tokens.get(MAX_TOKENS).map(Token::span);
+        Fault {
+            at: at.unwrap_or_default(),
+            why: format!(
+                "cannot parse as Rust: more than {MAX_TOKENS} tokens, which are judged without a parser; split the file or exclude it"
+            ),
+        }
+    } else if lexed.nesting > MAX_NESTING || lexed.chain > MAX_CHAIN {
         let why = format!("cannot parse as Rust: nested deeper than {MAX_NESTING} levels");
         Fault {
             at: lexed.deepest,

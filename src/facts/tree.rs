@@ -44,6 +44,19 @@ pub struct Fault {
     pub why: String,
 }
 
+impl Fault {
+    /// What follows the first `end` bytes, where only `most` bytes of a file are read.
+    pub fn unread(end: usize, most: usize) -> Self {
+        let most = most >> 20;
+        Self {
+            at: Span::new(end, end),
+            why: format!(
+                "what follows is not judged, for only {most} MiB of a file are: split or exclude it"
+            ),
+        }
+    }
+}
+
 /// A statement, for justifications: Python statements, Rust statements, items, tail expressions,
 /// match arms and struct-literal-free macro statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -47,7 +47,8 @@ fn own_way(call: &Call) -> Option<Way> {
 fn wrapped(facts: &Facts, call: &Call) -> Option<Way> {
     let target = call.target?;
     let own = facts.scopes.get(target.0 as usize)?;
-    if call.name != own.name {
+    // Only of these names are the calls in a body looked at, for there may be many of both.
+    if call.name != own.name || way_of_name(&own.name).is_none() {
         return None;
     }
     let named = |(_, other): (usize, &Call)| {

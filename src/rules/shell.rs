@@ -1,5 +1,7 @@
 //! What the rules for commands share: options of a command, words in program text, hits.
 
+use std::collections::BTreeSet;
+
 use super::{ALL, Certainty, Hit, Level, Way};
 use crate::facts::{Command, Facts, HOLE, Word};
 use crate::source::Span;
@@ -10,6 +12,7 @@ pub(super) type Sign = (Span, Certainty, Way);
 /// A hit for each sign that `find` sees in a command; the same place counts once.
 pub(super) fn hits(facts: &Facts, find: fn(&Command) -> Vec<Sign>) -> Vec<Hit> {
     let mut out: Vec<Hit> = Vec::new();
+    let mut known = BTreeSet::new();
     for command in &facts.commands {
         for (evidence, certainty, way) in find(command) {
             let started = if command.started {
@@ -17,9 +20,8 @@ pub(super) fn hits(facts: &Facts, find: fn(&Command) -> Vec<Sign>) -> Vec<Hit> {
             } else {
                 Certainty::May
             };
-            let hit = Hit::new(command.act, evidence, way).with(started);
-            if !out.contains(&hit) {
-                out.push(hit);
+            if known.insert((command.act, evidence, way, started)) {
+                out.push(Hit::new(command.act, evidence, way).with(started));
             }
         }
     }
