@@ -211,6 +211,21 @@ fn output_is_the_same_for_every_number_of_threads() -> Fallible {
     for jobs in ["1", "2", "8", "0"] {
         assert_eq!(of(jobs)?.stdout, first.stdout, "-j {jobs}");
     }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let of = |jobs: &str| {
+        let args = [
+            "--output-format=json",
+            "--no-config",
+            "--deny=all",
+            "-j",
+            jobs,
+            "fixtures",
+        ];
+        run(root, &args)
+    };
+    let alone = of("1")?.stdout;
+    assert!(alone.len() > 500_000, "{} bytes", alone.len());
+    assert_eq!(of("16")?.stdout, alone);
     Ok(())
 }
 
