@@ -10,7 +10,6 @@ pub use exclude::Excludes;
 pub use language::{of_shebang, of_suffix, of_text};
 pub use place::{Place, path_of};
 
-use std::collections::BTreeMap;
 use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -73,8 +72,8 @@ pub enum Content {
 /// What a walk found.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// Files to judge, by their resolved paths: each is read once.
-    files: BTreeMap<PathBuf, Input>,
+    /// Files to judge, with their resolved paths.
+    files: Vec<(PathBuf, Input)>,
     /// What could not be read.
     pub problems: Vec<Problem>,
     /// Remarks that change nothing: a named file in no known language.
@@ -87,18 +86,20 @@ pub struct Found {
 }
 
 impl Found {
-    /// The files to judge, sorted by how they are shown.
+    /// The files to judge, sorted by how they are shown; each is read once.
     pub fn take_files(&mut self) -> Vec<Input> {
-        let mut files: Vec<Input> = std::mem::take(&mut self.files).into_values().collect();
+        let mut files = std::mem::take(&mut self.files);
+        // By bytes: to order paths by their parts takes longer than to read some of the files.
+        files.sort_by(|(a, _), (b, _)| a.as_os_str().cmp(b.as_os_str()));
+        files.dedup_by(|(a, _), (b, _)| a.as_os_str() == b.as_os_str());
+        let mut files: Vec<Input> = files.into_iter().map(|(_, input)| input).collect();
         files.sort_by(|a, b| a.shown.cmp(&b.shown).then_with(|| a.path.cmp(&b.path)));
         files
     }
 
     /// Adds what another one found, where it is new.
     fn join(&mut self, other: Self) {
-        for (key, input) in other.files {
-            self.files.entry(key).or_insert(input);
-        }
+        self.files.extend(other.files);
         self.problems.extend(other.problems);
         self.notes.extend(other.notes);
         self.missing |= other.missing;
@@ -110,7 +111,7 @@ impl Found {
             return resolved(path);
         };
         match &self.folder {
-            Some((known, lies)) if known == folder => lies.join(name),
+            Some((known, lies)) if known.as_os_str() == folder.as_os_str() => lies.join(name),
             _ => {
                 // The folder of a name alone is the working one.
                 let lies = resolved(if folder == Path::new("") {
@@ -249,7 +250,7 @@ impl Walk {
             content: Content::Disk,
             rules: self.configs.of(path),
         };
-        found.files.entry(key).or_insert(input);
+        found.files.push((key, input));
     }
 }
 

@@ -149,11 +149,8 @@ const FOUND_RUST: &str = "fn z() { unsafe { libc::setsid(); } }\n";
 
 /// One file: a head, a part so many times, a tail; in Rust with a finding behind it.
 fn around(name: &str, head: &str, part: &str, tail: &str, many: usize) -> Vec<(String, String)> {
-    let found = if name.ends_with(".rs") {
-        FOUND_RUST
-    } else {
-        ""
-    };
+    let rust = Path::new(name).extension().is_some_and(|own| own == "rs");
+    let found = if rust { FOUND_RUST } else { "" };
     vec![(
         name.to_owned(),
         [head, &part.repeat(many), tail, found].concat(),

@@ -230,7 +230,7 @@ impl Walk<'_> {
         if calls.any(|call| call.args.iter().any(wraps)) {
             return false;
         }
-        value.each().into_iter().all(|value| match value {
+        value.each().iter().all(|value| match value {
             Value::Unknown | Value::Path(_) | Value::Partial(..) | Value::OneOf(_) => false,
             Value::Made(path) => path.ends_with("Mock()") || path == "iter()",
             Value::Code(scope) => {
