@@ -15,6 +15,7 @@ mod cli;
 mod command;
 mod complaints;
 mod config;
+mod cost;
 mod dead;
 #[cfg(unix)]
 mod doors;
