@@ -96,7 +96,8 @@ def fetch(folder):
         subprocess.run(
             ["cargo", "vendor", "--quiet", crates], cwd=source.parent, check=True, stdout=subprocess.DEVNULL
         )
-    return {"py": site, "rs": crates}
+    # semgrep reads no folder that is named by a link.
+    return {"py": site.resolve(), "rs": crates.resolve()}
 
 
 def tools(linter, language, corpus, own):
