@@ -129,7 +129,7 @@ fn the_rest_of_a_huge_file_is_told() {
     const RUST: &str = "fn f() { unsafe { libc::setsid(); } }\n";
     for (language, code, most) in [
         (Language::Python, PYTHON, 4 << 20),
-        (Language::Rust, RUST, 16 << 20),
+        (Language::Rust, RUST, 4 << 20),
     ] {
         let fits = format!("{}{code}", "\n".repeat(most - code.len()));
         let report = judge(language, fits.into_bytes());
