@@ -1,6 +1,6 @@
 //! Whatever ends the owner ends what it owns, and nothing else.
 
-use crate::witness::{Witness, both_ways, lives, state, tiers, until, until_runs};
+use crate::witness::{Witness, both_ways, lives, runs, state, tiers, until, until_runs};
 
 /// A tree of three: a shell, its child, and a child in the background of that.
 const TREE: &str = "sh -c 'sleep 1000 & sleep 1000' & sleep 1000";
@@ -100,12 +100,10 @@ fn a_fork_has_an_owner_of_its_own() {
         let mut witness = Witness::new(&tier);
         let mine = witness.number("spawn exec sleep 1000");
         let fork = witness.number("fork exec sleep 1000");
-        until("both children live", || witness.living().len() == 3);
-        let theirs = witness
-            .living()
-            .into_iter()
-            .find(|pid| *pid != mine && *pid != fork);
+        let all = witness.until_living(3);
+        let theirs = all.into_iter().find(|pid| *pid != mine && *pid != fork);
         let theirs = theirs.expect("three");
+        until_runs(theirs, "sleep");
         // The fork's death ends the fork's child alone.
         crate::witness::kill(fork, libc::SIGKILL);
         until("the fork's child ends", || !lives(theirs));
@@ -132,12 +130,13 @@ fn what_left_its_group() {
             let living = witness.living().into_iter();
             living.filter(|pid| session(*pid) == outlives).collect()
         };
+        let mut keep = Vec::new();
         until("all have started", || {
-            witness.living().len() >= 9 && kept(&witness).len() == 2
+            keep = kept(&witness);
+            witness.living().len() >= 9 && keep.len() == 2
         });
-        let kept = kept(&witness);
         witness.kill();
-        witness.until_only(&kept);
+        witness.until_only(&keep);
     }
 }
 
@@ -156,7 +155,7 @@ fn what_is_in_a_control_group() {
         }
         until("it has left", || {
             let living = witness.living();
-            living.len() == 1 && crate::witness::runs(living[0], "sleep")
+            living.len() == 1 && runs(living[0], "sleep")
         });
         let outlives = witness.number("detach exec sleep 1000");
         witness.kill();
@@ -194,11 +193,8 @@ fn handed_back_is_not_ended() {
             ![0, supervisor].contains(&witness.supervisor())
         });
         let ours = [other, adopted];
-        let kept: Vec<i32> = witness
-            .living()
-            .into_iter()
-            .filter(|pid| !ours.contains(pid))
-            .collect();
+        let all = witness.until_living(5).into_iter();
+        let kept: Vec<i32> = all.filter(|pid| !ours.contains(pid)).collect();
         assert_eq!(kept.len(), 3);
         witness.kill();
         witness.until_only(&kept);
@@ -214,11 +210,8 @@ fn a_group_is_handed_back_once_it_is_empty() {
         witness.tell(&format!("adopt {group}"));
         witness.tell(&format!("once-empty {group}"));
         assert!(witness.tell("status").contains(&format!("[{group}]")));
-        let member = witness
-            .living()
-            .into_iter()
-            .find(|pid| *pid != group)
-            .expect("two");
+        let both = witness.until_living(2);
+        let member = both.into_iter().find(|pid| *pid != group).expect("two");
         crate::witness::kill(member, libc::SIGKILL);
         until("one is left", || witness.living() == [group]);
         assert!(
@@ -239,12 +232,8 @@ fn what_must_not_be_owned_is_refused() {
     // SAFETY: asks for numbers.
     let own = unsafe { libc::getpgrp() };
     let child = witness.number("plain sleep 1000 & wait");
-    until("a member", || witness.living().len() == 2);
-    let member = witness
-        .living()
-        .into_iter()
-        .find(|one| *one != child)
-        .expect("two");
+    let both = witness.until_living(2);
+    let member = both.into_iter().find(|one| *one != child).expect("two");
     for (group, why) in [
         (0, "NotAGroup"),
         (1, "NotAGroup"),

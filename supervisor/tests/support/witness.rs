@@ -193,6 +193,17 @@ impl Witness {
             .collect()
     }
 
+    /// Waits until so many live and carry the mark, and gives them as they were then: one that becomes its
+    /// program carries no mark for a moment, and another look would not find it.
+    pub(crate) fn until_living(&self, count: usize) -> Vec<i32> {
+        let mut living = Vec::new();
+        until("so many live", || {
+            living = self.living();
+            living.len() == count
+        });
+        living
+    }
+
     /// Waits until nothing lives but `but`.
     pub(crate) fn until_only(&self, but: &[i32]) {
         let mut but = but.to_vec();
