@@ -122,7 +122,7 @@ fn command(cli: &Cli) -> Result<u8, String> {
 
 /// Finds, judges, compares, changes, reports.
 fn judge(cli: &Cli, walk: &Walk) -> Result<u8, String> {
-    if cli.diff && !(cli.fix || cli.add_markers) {
+    if cli.diff && cli.fix == cli.add_markers {
         return Err("--diff shows what --fix or --add-markers would change: give one".to_owned());
     }
     let (index, found, inputs) = if cli.staged {
@@ -168,8 +168,13 @@ fn judge(cli: &Cli, walk: &Walk) -> Result<u8, String> {
     ] {
         if wanted && cli.diff {
             let diff = amend::diff(change, &outcome.report, walk, &options)?;
-            return print(|out| out.write_all(diff.as_bytes()))
-                .map(|()| if diff.is_empty() { CLEAN } else { FOUND });
+            return print(|out| out.write_all(diff.as_bytes())).map(|()| {
+                if diff.is_empty() || cli.exit_zero {
+                    CLEAN
+                } else {
+                    FOUND
+                }
+            });
         }
         if wanted && amend(change, &outcome.report, walk, &options)? {
             outcome = judged()?;

@@ -10,9 +10,11 @@
 
 use super::File;
 use super::spaces::{Binding, Bound};
-use crate::facts::tree::{Id, Kind, Op};
+use crate::facts::tree::{Id, Kind};
 use crate::source::Language;
 
+/// A value of more nodes than this is taken for one that is made of what was before.
+const MAX_PARTS: usize = 256;
 /// How many nodes may stand between an attribute that is set and its use.
 const MAX_BETWEEN: u32 = 4096;
 
@@ -52,7 +54,7 @@ impl<'a> File<'a> {
     }
 
     /// What the attribute at `id`, `base.name` of an object of this file's class, was set to just before
-    /// in the same body, with nothing between that could set it anew elsewhere.
+    /// in the same body, with nothing between that runs elsewhere.
     pub(super) fn set_before(
         &self,
         base: Id,
@@ -70,7 +72,7 @@ impl<'a> File<'a> {
             .filter_map(|(value, _)| Some((value, self.statement_of(value)?)))
             .collect();
         let passed = self.passed(id, &sets.iter().map(|(_, at)| *at))?;
-        if self.is_handed_out(object, passed.at, id) {
+        if self.is_exposed(&passed, id) {
             return None;
         }
         let reach = sets.into_iter().filter(|(_, at)| passed.lets(*at));
@@ -90,23 +92,16 @@ impl<'a> File<'a> {
         matches!(self.node(around).kind, Kind::Bind { .. }).then_some(around)
     }
 
-    /// Whether between two nodes a method of `object` is called, or it is given to anything.
-    fn is_handed_out(&self, object: &str, from: Id, to: Id) -> bool {
-        if to.0.saturating_sub(from.0) > MAX_BETWEEN {
+    /// Whether anything is called from where an attribute is set to the end of the statement with its use,
+    /// but for what the use is an argument of: whatever runs may set it anew.
+    fn is_exposed(&self, set: &Passed, id: Id) -> bool {
+        if set.until.0.saturating_sub(set.at.0) > MAX_BETWEEN {
             return true;
         }
-        (from.0 + 1..to.0).map(Id).any(|id| {
-            let is_object = matches!(&self.node(id).kind, Kind::Name(name) if name == object);
-            let around = self.spaces.around(id).filter(|_| is_object);
-            around.is_some_and(|attr| attr != to && !self.is_plain_field(attr))
-        })
-    }
-
-    /// Whether an attribute is read or set, not called.
-    fn is_plain_field(&self, id: Id) -> bool {
-        let around = self.spaces.around(id).map(|around| &self.node(around).kind);
-        let called = matches!(around, Some(Kind::Call { callee, .. }) if *callee == id);
-        matches!(self.node(id).kind, Kind::Attr { .. }) && !called
+        let around = std::iter::successors(Some(id), |id| self.spaces.around(*id));
+        let own: Vec<Id> = around.take_while(|id| *id <= set.until).collect();
+        let mut between = (set.at.0 + 1..set.until.0).map(Id);
+        between.any(|id| matches!(self.node(id).kind, Kind::Call { .. }) && !own.contains(&id))
     }
 
     /// The last of the bindings made at `made`, in order, that every way to `id` passes.
@@ -170,7 +165,7 @@ impl<'a> File<'a> {
                 },
                 Language::Python,
             ) => false,
-            // Nobody folds `x &= ~y`: it is taken for what it was before.
+            // `x &= ~y`, `x = x[1:]`: it is taken for what it was before, too.
             (
                 Kind::Bind {
                     targets,
@@ -195,23 +190,23 @@ impl<'a> File<'a> {
         }
     }
 
-    /// Whether a value is made of the one target itself, in a way that is not folded.
+    /// Whether a value is made of what one of the targets was: not all that makes one of another is folded.
     fn goes_on(&self, targets: &[Id], value: Id) -> bool {
-        let name = |id: Id| match &self.node(id).kind {
-            Kind::Name(name) | Kind::Attr { name, .. } => Some(name),
+        let name = |id: &Id| match &self.node(*id).kind {
+            Kind::Name(name) | Kind::Attr { name, .. } => Some(name.as_str()),
             _ => None,
         };
-        match (targets, &self.node(value).kind) {
-            (
-                [target],
-                Kind::Binary {
-                    op: Op::Other,
-                    left,
-                    ..
-                },
-            ) => name(*target).is_some() && name(*target) == name(*left),
-            _ => false,
+        let targets: Vec<&str> = targets.iter().filter_map(name).collect();
+        let mut open = vec![value];
+        let mut seen = 0;
+        while let Some(id) = open.pop() {
+            seen += 1;
+            if seen > MAX_PARTS || name(&id).is_some_and(|name| targets.contains(&name)) {
+                return true;
+            }
+            open.extend(self.node(id).kind.children());
         }
+        false
     }
 
     /// The text before a byte, without blanks and comments at its end.

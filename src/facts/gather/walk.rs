@@ -190,8 +190,8 @@ impl<'a> Walk<'a> {
             self.visit(base.value, place);
         }
         let space = self.file.spaces.at(id).unwrap_or(place.space);
+        self.replaced_in_tests(decorators, body, place);
         let span = self.file.node(id).span;
-        self.replaced_below(decorators, span, place);
         let outer = self.class.replace(span);
         self.visit(body, place.inside(space));
         self.class = outer;

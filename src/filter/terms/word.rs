@@ -251,4 +251,7 @@ const STARRED_IN_RUST: &[&[u8]] = &[
     b"libc::*",
     b"unistd::*",
     b"fork::*",
+    // Among others: `use libc::{self, *}`.
+    b"*}",
+    b"{*",
 ];

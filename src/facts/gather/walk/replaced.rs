@@ -6,7 +6,8 @@
 
 use super::{Place, Walk};
 use crate::facts::gather::makers;
-use crate::facts::tree::{Arg as TreeArg, Form, Id, Kind};
+use crate::facts::gather::spaces::Binding;
+use crate::facts::tree::{Arg as TreeArg, Form, Id, Kind, Spread};
 use crate::facts::{self, Arg, Call, Value};
 use crate::source::{Language, Span};
 
@@ -49,6 +50,19 @@ impl Walk<'_> {
         }
     }
 
+    /// What decorators of a class replace: around its tests, not around what prepares them.
+    pub(super) fn replaced_in_tests(&mut self, decorators: &[Id], body: Id, place: Place) {
+        let Kind::Block(parts) = &self.file.node(body).kind else {
+            return;
+        };
+        for part in parts {
+            let node = self.file.node(*part);
+            if matches!(&node.kind, Kind::Function(own) if own.name.starts_with("test")) {
+                self.replaced_below(decorators, node.span, place);
+            }
+        }
+    }
+
     /// What the items of a `with` replace in its body.
     pub(super) fn replaced_within(&mut self, parts: &[Id], whole: Span, place: Place) {
         for part in parts {
@@ -79,16 +93,51 @@ impl Walk<'_> {
         let Kind::Attr { base, name, .. } = &self.file.node(callee).kind else {
             return;
         };
+        if !self.always_runs(id) || self.takes_back() {
+            return;
+        }
         let from = self.file.node(id).span.end;
         if name == "start" {
             for maker in makers::of(self.file, *base, place.space, &|_| false) {
                 self.replaced_by(maker, self.reach_from(from, place), place);
             }
-        } else if matches!(name.as_str(), "patch" | "object" | "multiple" | "setattr")
+        } else if matches!(name.as_str(), "patch" | "object" | "setattr")
             && let Some(patch) = self.patch(id, place.space).filter(|patch| patch.at_once)
         {
             self.note(patch, self.reach_from(from, place));
         }
+    }
+
+    /// Whether a call stands in no branch of its function.
+    fn always_runs(&self, id: Id) -> bool {
+        let spaces = self.file.spaces;
+        let around = std::iter::successors(spaces.around(id), |id| spaces.around(*id));
+        let kinds = around.map(|id| &self.file.node(id).kind);
+        let mut kinds = kinds.take_while(|kind| !matches!(kind, Kind::Function(_)));
+        let mut blocks = 0;
+        kinds.all(|kind| {
+            blocks += usize::from(matches!(kind, Kind::Block(_)));
+            blocks <= 1 && !matches!(kind, Kind::If { .. } | Kind::Choice(_))
+        })
+    }
+
+    /// Whether the file takes a replacement back somewhere, so that it may end before its body does.
+    fn takes_back(&self) -> bool {
+        let text = &self.file.source.text;
+        [".stop()", ".undo()", ".context()", "stopall(", ".stop("]
+            .iter()
+            .any(|word| text.contains(word))
+    }
+
+    /// Whether the file itself has the function by its own name, from before it is replaced.
+    fn is_had(&self, path: &str) -> bool {
+        let name = path.rsplit('.').next().unwrap_or_default();
+        let bound = self.file.spaces.find(name, 0).into_iter();
+        let imported = |binding: &Binding| match binding {
+            Binding::Import(own) => own.contains('.') && path.ends_with(own.as_str()),
+            _ => false,
+        };
+        bound.into_iter().any(imported)
     }
 
     /// From a place to the end of the body around it; what runs before each test of a class, all of it.
@@ -114,6 +163,9 @@ impl Walk<'_> {
 
     fn note(&mut self, patch: Patch, reach: Span) {
         for path in patch.paths {
+            if self.is_had(&path) {
+                continue;
+            }
             if self.replaced.len() < MAX_REPLACED {
                 let double = patch.double.clone();
                 self.replaced.push(Replaced {
@@ -143,6 +195,12 @@ impl Walk<'_> {
         );
         let of_fixture =
             matches!(words.as_slice(), [fixture, "patch", ..] if fixture.ends_with("mocker"));
+        let of_pytest =
+            matches!(words.as_slice(), [fixture, "setattr"] if fixture.ends_with("monkeypatch"));
+        // What is spread may say anything of the double.
+        if args.iter().any(|arg| arg.spread != Spread::No) {
+            return None;
+        }
         let (last, of_patch) = (*words.last()?, of_mock || of_fixture);
         let given = |index: usize| args.get(index).filter(|arg| arg.name.is_none());
         let named = |name: &str| args.iter().find(|arg| arg.name.as_deref() == Some(name));
@@ -157,15 +215,10 @@ impl Walk<'_> {
         let (paths, double) = match last {
             "patch" if of_patch => (vec![text(0)?], given(1)),
             "object" if of_patch => (vec![member()?], given(2)),
-            "multiple" if of_patch => {
-                let owner = text(0)?;
-                let names = args.iter().filter_map(|arg| arg.name.as_deref());
-                (names.map(|name| format!("{owner}.{name}")).collect(), None)
-            }
-            "setattr" if words.len() > 1 && args.len() > 2 => (vec![member()?], given(2)),
-            "setattr" if words.len() > 1 => (vec![text(0)?], given(1)),
+            "setattr" if of_pytest && args.len() > 2 => (vec![member()?], given(2)),
+            "setattr" if of_pytest => (vec![text(0)?], given(1)),
             // `self.patch(os, "setsid", double)`.
-            "patch" if words.len() > 1 && args.len() == 3 => (vec![member()?], given(2)),
+            "patch" if self.is_of_self(*callee) && args.len() == 3 => (vec![member()?], given(2)),
             _ => return None,
         };
         // What is called by way of the double.
@@ -176,6 +229,13 @@ impl Walk<'_> {
             double: double.map(|arg| (self.file.value(arg.value, space), arg.span)),
             at_once: !of_mock,
         })
+    }
+
+    fn is_of_self(&self, callee: Id) -> bool {
+        let Kind::Attr { base, .. } = &self.file.node(callee).kind else {
+            return false;
+        };
+        matches!(&self.file.node(*base).kind, Kind::Name(name) if name == "self")
     }
 
     fn text_of(&self, arg: &TreeArg, space: usize) -> Option<String> {
