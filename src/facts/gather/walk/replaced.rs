@@ -104,7 +104,7 @@ impl Walk<'_> {
         } else if matches!(name.as_str(), "patch" | "object" | "setattr")
             && let Some(patch) = self.patch(id, place.space).filter(|patch| patch.at_once)
         {
-            self.note(patch, self.reach_from(from, place));
+            self.note(patch, self.reach_from(from, place), place);
         }
     }
 
@@ -129,10 +129,10 @@ impl Walk<'_> {
             .any(|word| text.contains(word))
     }
 
-    /// Whether the file itself has the function by its own name, from before it is replaced.
-    fn is_had(&self, path: &str) -> bool {
+    /// Whether the function has been imported here by its own name, from before it is replaced.
+    fn is_had(&self, path: &str, space: usize) -> bool {
         let name = path.rsplit('.').next().unwrap_or_default();
-        let bound = self.file.spaces.find(name, 0).into_iter();
+        let bound = self.file.spaces.find(name, space).into_iter();
         let imported = |binding: &Binding| match binding {
             Binding::Import(own) => own.contains('.') && path.ends_with(own.as_str()),
             _ => false,
@@ -157,13 +157,13 @@ impl Walk<'_> {
 
     fn replaced_by(&mut self, id: Id, reach: Span, place: Place) {
         if let Some(patch) = self.patch(id, place.space) {
-            self.note(patch, reach);
+            self.note(patch, reach, place);
         }
     }
 
-    fn note(&mut self, patch: Patch, reach: Span) {
+    fn note(&mut self, patch: Patch, reach: Span, place: Place) {
         for path in patch.paths {
-            if self.is_had(&path) {
+            if self.is_had(&path, place.space) {
                 continue;
             }
             if self.replaced.len() < MAX_REPLACED {
