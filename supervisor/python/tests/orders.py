@@ -96,6 +96,7 @@ def beside(way):
     # detached-spawn: it must be nobody's, at a terminal whose hangup it does not heed; the test ends it
     pid, _ = pty.fork()
     if pid == 0:
+        # detached-spawn: the hangup is not to end it; the test does
         os.execv("/bin/sh", ["sh", "-c", "trap '' HUP; exec sleep 1000"])
     return pid
 

@@ -197,6 +197,7 @@ fn many_owners_leave_nothing() {
 #[test]
 fn a_task_may_be_in_a_scope_of_its_own() {
     let scope = ["--user", "--scope", "--quiet", "-p", "MemoryMax=64M", "--"];
+    // detached-spawn: a scope is a child like any other, and this one only tells whether there are scopes
     let mut probe = std::process::Command::new("systemd-run");
     let probe = probe.args(scope).arg("/bin/true").output();
     if !probe.is_ok_and(|output| output.status.success()) {
@@ -204,6 +205,7 @@ fn a_task_may_be_in_a_scope_of_its_own() {
         return;
     }
     let home = Home::new("scope");
+    // detached-spawn: a scope of its own is what the task asks for; its keeper ends it
     let id = home.start(&format!("exec systemd-run {} sleep 1000", scope.join(" ")));
     until("it runs", || {
         crate::witness::runs(home.pid(&id, "main"), "sleep")
