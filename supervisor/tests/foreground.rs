@@ -176,11 +176,9 @@ fn a_stopped_keeper_sees_the_end() {
     for caller in [None, Some("/bin/sh")] {
         let mut run = Run::new("stopped-keeper", caller, TREE);
         until("all live", || run.living().len() >= 7);
-        let front = below(run.pid()).into_iter().find(|one| {
-            words(one.pid)[1..]
-                .first()
-                .is_some_and(|word| word == "run")
-        });
+        // What has just ended, or becomes another program, has no words at all.
+        let runs = |pid: i32| words(pid).get(1).is_some_and(|word| word == "run");
+        let front = below(run.pid()).into_iter().find(|one| runs(one.pid));
         let keeper = keeper(front.map_or(run.pid(), |front| front.pid));
         kill(keeper, libc::SIGSTOP);
         until("the keeper is stopped", || state(keeper) == Some('T'));
