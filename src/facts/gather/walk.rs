@@ -6,6 +6,7 @@ mod handed;
 mod inert;
 mod replaced;
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use super::File;
@@ -35,6 +36,7 @@ pub(super) fn walk(file: &File<'_>, root: Id) -> (Facts, Vec<Builder>) {
         builders: Vec::new(),
         handed: Handed::default(),
         replaced: Vec::new(),
+        takes_back: OnceCell::new(),
         class: None,
     };
     walk.visit(
@@ -87,6 +89,8 @@ struct Walk<'a> {
     handed: Handed<'a>,
     /// Functions that a test replaces.
     replaced: Vec<Replaced>,
+    /// Whether the file gives one of them back, once somebody asks.
+    takes_back: OnceCell<bool>,
     /// The class that is being read.
     class: Option<Span>,
 }

@@ -26,7 +26,7 @@ pub(super) struct Replaced {
 
 /// A call that replaces functions.
 struct Patch {
-    paths: Vec<String>,
+    path: String,
     double: Option<(Value, Span)>,
     /// Whether it does so where it stands; else where it decorates, enters or is started.
     at_once: bool,
@@ -93,17 +93,20 @@ impl Walk<'_> {
         let Kind::Attr { base, name, .. } = &self.file.node(callee).kind else {
             return;
         };
-        if !self.always_runs(id) || self.takes_back() {
+        // Nearly every call ends here: what follows looks at all around it, and once at all of the file.
+        let starts = name == "start";
+        if !(starts || matches!(name.as_str(), "patch" | "object" | "setattr"))
+            || !self.always_runs(id)
+            || self.takes_back()
+        {
             return;
         }
         let from = self.file.node(id).span.end;
-        if name == "start" {
+        if starts {
             for maker in makers::of(self.file, *base, place.space, &|_| false) {
                 self.replaced_by(maker, self.reach_from(from, place), place);
             }
-        } else if matches!(name.as_str(), "patch" | "object" | "setattr")
-            && let Some(patch) = self.patch(id, place.space).filter(|patch| patch.at_once)
-        {
+        } else if let Some(patch) = self.patch(id, place.space).filter(|patch| patch.at_once) {
             self.note(patch, self.reach_from(from, place), place);
         }
     }
@@ -124,19 +127,20 @@ impl Walk<'_> {
     /// Whether the file takes a replacement back somewhere, so that it may end before its body does.
     fn takes_back(&self) -> bool {
         let text = &self.file.source.text;
-        [".stop()", ".undo()", ".context()", "stopall(", ".stop("]
-            .iter()
-            .any(|word| text.contains(word))
+        let words = [".stop(", ".undo()", ".context()", "stopall("];
+        *self
+            .takes_back
+            .get_or_init(|| words.iter().any(|word| text.contains(word)))
     }
 
     /// Whether the function has been imported here by its own name, from before it is replaced.
     fn is_had(&self, path: &str, space: usize) -> bool {
         let name = path.rsplit('.').next().unwrap_or_default();
-        let bound = self.file.spaces.find(name, space).into_iter();
         let imported = |binding: &Binding| match binding {
             Binding::Import(own) => own.contains('.') && path.ends_with(own.as_str()),
             _ => false,
         };
+        let bound = self.file.spaces.find(name, space);
         bound.into_iter().any(imported)
     }
 
@@ -162,18 +166,12 @@ impl Walk<'_> {
     }
 
     fn note(&mut self, patch: Patch, reach: Span, place: Place) {
-        for path in patch.paths {
-            if self.is_had(&path, place.space) {
-                continue;
-            }
-            if self.replaced.len() < MAX_REPLACED {
-                let double = patch.double.clone();
-                self.replaced.push(Replaced {
-                    path,
-                    reach,
-                    double,
-                });
-            }
+        if self.replaced.len() < MAX_REPLACED && !self.is_had(&patch.path, place.space) {
+            self.replaced.push(Replaced {
+                path: patch.path,
+                reach,
+                double: patch.double,
+            });
         }
     }
 
@@ -212,20 +210,20 @@ impl Walk<'_> {
             };
             Some(format!("{}.{}", owners.first()?, text(1)?))
         };
-        let (paths, double) = match last {
-            "patch" if of_patch => (vec![text(0)?], given(1)),
-            "object" if of_patch => (vec![member()?], given(2)),
-            "setattr" if of_pytest && args.len() > 2 => (vec![member()?], given(2)),
-            "setattr" if of_pytest => (vec![text(0)?], given(1)),
+        let (path, double) = match last {
+            "patch" if of_patch => (text(0)?, given(1)),
+            "object" if of_patch => (member()?, given(2)),
+            "setattr" if of_pytest && args.len() > 2 => (member()?, given(2)),
+            "setattr" if of_pytest => (text(0)?, given(1)),
             // `self.patch(os, "setsid", double)`.
-            "patch" if self.is_of_self(*callee) && args.len() == 3 => (vec![member()?], given(2)),
+            "patch" if self.is_of_self(*callee) && args.len() == 3 => (member()?, given(2)),
             _ => return None,
         };
         // What is called by way of the double.
         let through = ["new", "wraps", "side_effect", "new_callable", "value"];
         let double = double.or_else(|| through.iter().find_map(|name| named(name)));
         Some(Patch {
-            paths,
+            path,
             double: double.map(|arg| (self.file.value(arg.value, space), arg.span)),
             at_once: !of_mock,
         })
