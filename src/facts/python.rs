@@ -18,7 +18,7 @@ mod tests;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::facts::tree::{Fault, Tree};
+use crate::facts::tree::Tree;
 use crate::source::Source;
 pub(crate) use literals::literals;
 
@@ -29,18 +29,9 @@ const STRICT_SIZE: usize = 1 << 20;
 /// of them for each one that it hands out.
 const STRICT_PAUSE: usize = 512;
 
-/// Bytes of code that are read of a file: tree-sitter needs 150 times their number in memory, and a
-/// second for each million.
-const MOST: usize = 4 << 20;
-
 /// Reads a Python file. Total: what is not understood is the tree's fault.
 pub fn read(source: &Source) -> Tree {
-    let Some(start) = source.start(MOST) else {
-        return read_text(source.code());
-    };
-    let mut tree = read_text(start);
-    tree.fault = Some(Fault::unread(start.len(), MOST));
-    tree
+    Tree::of_start(source, read_text)
 }
 
 fn read_text(text: &str) -> Tree {

@@ -28,17 +28,9 @@ const MAX_CHAIN: usize = 4096;
 /// Most tokens that are given to syn: it needs half a kilobyte of memory for each.
 const MAX_TOKENS: usize = 1 << 21;
 
-/// Bytes that are read of a file: a token scan needs 150 times their number in memory.
-const MOST: usize = 4 << 20;
-
 /// Reads a Rust file. Total: what is not understood is the tree's fault.
 pub fn read(source: &Source) -> Tree {
-    let Some(start) = source.start(MOST) else {
-        return read_text(&source.text);
-    };
-    let mut tree = read_text(start);
-    tree.fault = Some(Fault::unread(start.len(), MOST));
-    tree
+    Tree::of_start(source, read_text)
 }
 
 fn read_text(text: &str) -> Tree {

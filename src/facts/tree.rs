@@ -8,10 +8,14 @@
 //! `?`, `unsafe`, generic arguments, lifetimes, type annotations other than the path they name.
 //! Such a node is replaced by what it wraps.
 
-use crate::source::Span;
+use crate::source::{Source, Span};
 
 /// Deepest nesting of nodes that a reader may build, so that a recursive walk fits its stack.
 pub const MAX_DEPTH: usize = 512;
+
+/// Bytes of code that are read of a file: tree-sitter and a scan of Rust's tokens need 150 times their number
+/// in memory, and tree-sitter a second for each million.
+const MOST: usize = 4 << 20;
 
 /// Index of a node in [`Tree::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -42,19 +46,6 @@ pub struct Fault {
     pub at: Span,
     /// Lower case, no full stop: `unclosed "("`.
     pub why: String,
-}
-
-impl Fault {
-    /// What follows the first `end` bytes, where only `most` bytes of a file are read.
-    pub fn unread(end: usize, most: usize) -> Self {
-        let most = most >> 20;
-        Self {
-            at: Span::new(end, end),
-            why: format!(
-                "what follows is not judged, for only {most} MiB of a file are: split or exclude it"
-            ),
-        }
-    }
 }
 
 /// A statement, for justifications: Python statements, Rust statements, items, tail expressions,
@@ -340,6 +331,22 @@ pub struct Import {
 }
 
 impl Tree {
+    /// What `read` makes of a file's code; of a large file, of its start, and that is a fault where it ends.
+    pub(super) fn of_start(source: &Source, read: fn(&str) -> Self) -> Self {
+        let Some(start) = source.start(MOST) else {
+            return read(source.code());
+        };
+        let mut tree = read(start);
+        let most = MOST >> 20;
+        tree.fault = Some(Fault {
+            at: Span::new(start.len(), start.len()),
+            why: format!(
+                "what follows is not judged, for only {most} MiB of a file are: split or exclude it"
+            ),
+        });
+        tree
+    }
+
     /// Adds a node and gives its index.
     pub fn add(&mut self, kind: Kind, span: Span) -> Id {
         let id = Id(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
