@@ -1,6 +1,5 @@
 //! Changing source files: `--fix` and `--add-markers`.
 
-use check_detached_spawns::config::Rules;
 use check_detached_spawns::edit::{self, Edited};
 use check_detached_spawns::notebook::is_notebook;
 use check_detached_spawns::report::summary::plural;
@@ -36,8 +35,7 @@ pub(crate) fn amend(
             ));
             continue;
         }
-        let rules = walk.configs.of(&file.file);
-        let edited = run::on_large_stack(|| edited(change, file, &rules, options))?;
+        let edited = edited(change, file, walk, options)?;
         let shown = &file.source.path;
         let what = match change {
             Change::Fix => "this justification cannot be taken out without changing more",
@@ -78,17 +76,23 @@ pub(crate) fn diff(
         if is_notebook(&file.file) {
             continue;
         }
-        let rules = walk.configs.of(&file.file);
-        let edited = run::on_large_stack(|| edited(change, file, &rules, options))?;
+        let edited = edited(change, file, walk, options)?;
         all += &edit::patch(&file.source.path, &file.source.text, &edited.text);
     }
     Ok(all)
 }
 
-fn edited(change: Change, file: &FileReport, rules: &Rules, options: &run::Options) -> Edited {
-    let judge = |text: String| run::check_shown(file.source.with(text), rules, options.today);
-    match change {
+/// A file with the change in it, by the rules that hold there.
+fn edited(
+    change: Change,
+    file: &FileReport,
+    walk: &Walk,
+    options: &run::Options,
+) -> Result<Edited, String> {
+    let rules = walk.configs.of(&file.file);
+    let judge = |text: String| run::check_shown(file.source.with(text), &rules, options.today);
+    run::on_large_stack(|| match change {
         Change::Fix => edit::remove(file, judge),
         Change::AddMarkers => edit::add(file, &rules.config.policy.terms, judge),
-    }
+    })
 }
