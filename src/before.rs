@@ -7,12 +7,10 @@ use std::path::{Path, PathBuf};
 use check_detached_spawns::adopt::{self, Baseline, is_open};
 use check_detached_spawns::config::read_file;
 use check_detached_spawns::git::{Git, Staged};
-use check_detached_spawns::notebook::is_notebook;
 use check_detached_spawns::report::paths::from_root;
 use check_detached_spawns::report::summary::plain;
 use check_detached_spawns::report::{FileReport, Report};
-use check_detached_spawns::source::Language;
-use check_detached_spawns::walk::{Content, Found, Input, Walk, of_shebang, of_suffix, reason};
+use check_detached_spawns::walk::{Content, Found, Input, Walk, of_shebang, reason};
 use check_detached_spawns::{replace, run};
 
 use crate::bases::Bases;
@@ -57,8 +55,7 @@ impl Index {
             if !wanted || walk.leaves_out(&path, false) {
                 continue;
             }
-            let notebook = walk.notebooks && is_notebook(&path);
-            let by_suffix = of_suffix(&path).or(notebook.then_some(Language::Python));
+            let by_suffix = walk.of_name(&path, false);
             if by_suffix.is_none() && path.extension().is_some() {
                 continue;
             }

@@ -3,11 +3,7 @@
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use check_detached_spawns::notebook::is_notebook;
-use check_detached_spawns::source::Language;
-use check_detached_spawns::walk::{
-    Content, Found, Input, Walk, of_shebang, of_suffix, path_of, reason,
-};
+use check_detached_spawns::walk::{Content, Found, Input, Walk, of_shebang, path_of, reason};
 
 use crate::cli::Cli;
 
@@ -86,10 +82,7 @@ fn standard_input(cli: &Cli, walk: &Walk, found: &mut Found) -> Result<Option<In
         [only] => Some(*only),
         _ => None,
     };
-    let by_name = name.and_then(|name| {
-        let notebook = is_notebook(name).then_some(Language::Python);
-        notebook.or_else(|| of_suffix(name))
-    });
+    let by_name = name.and_then(|name| walk.of_name(name, true));
     let shown = name.map_or_else(|| "<stdin>".to_owned(), |name| walk.place.shown(name));
     let sniffed = || of_shebang(&bytes).or(only);
     let suffixed = name.is_some_and(|name| name.extension().is_some());

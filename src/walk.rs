@@ -97,7 +97,7 @@ impl Found {
         files
     }
 
-    /// Adds what another one found, where it is new.
+    /// Adds what another one found.
     fn join(&mut self, other: Self) {
         self.files.extend(other.files);
         self.problems.extend(other.problems);
@@ -197,12 +197,21 @@ impl Walk {
         }
     }
 
-    /// The language of a regular file.
-    fn language(&self, path: &Path, named: bool) -> io::Result<Option<Language>> {
+    /// The language that a file's name says, whether or not it is there; of a notebook Python, if it is to be
+    /// read: where the caller names it, or wants them all.
+    pub fn of_name(&self, path: &Path, named: bool) -> Option<Language> {
         if is_notebook(path) {
-            return Ok((named || self.notebooks).then_some(Language::Python));
+            return (named || self.notebooks).then_some(Language::Python);
         }
-        language::of_file(path)
+        of_suffix(path)
+    }
+
+    /// The language of a regular file; only a file without suffix is opened.
+    fn language(&self, path: &Path, named: bool) -> io::Result<Option<Language>> {
+        if path.extension().is_some() {
+            return Ok(self.of_name(path, named));
+        }
+        language::of_first_line(path)
     }
 
     /// Whether a path that the caller names is left out, by a flag or by the configuration.

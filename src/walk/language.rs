@@ -42,11 +42,8 @@ pub fn of_text(path: &Path, start: &[u8]) -> Option<Language> {
     of_shebang(start)
 }
 
-/// The language of a regular file; only a file without suffix is opened.
-pub(super) fn of_file(path: &Path) -> io::Result<Option<Language>> {
-    if path.extension().is_some() {
-        return Ok(of_suffix(path));
-    }
+/// The language that the first line of a regular file says.
+pub(super) fn of_first_line(path: &Path) -> io::Result<Option<Language>> {
     let mut start = Vec::new();
     File::open(path)?.take(256).read_to_end(&mut start)?;
     Ok(of_shebang(&start))
