@@ -150,6 +150,9 @@ struct Reader<'a> {
     file: &'a str,
     /// Where each line of the file starts.
     starts: Vec<usize>,
+    /// How much of its line stands before a byte of the file: the line's start, the byte, the widths. A file may
+    /// be one line, and the next piece goes on from the last one.
+    known: (usize, usize, [usize; 3]),
     notebook: Notebook,
 }
 
@@ -159,6 +162,7 @@ impl<'a> Reader<'a> {
         Self {
             file,
             starts: std::iter::once(0).chain(breaks).collect(),
+            known: (0, 0, [0; 3]),
             notebook: Notebook::default(),
         }
     }
@@ -193,8 +197,13 @@ impl<'a> Reader<'a> {
         let line = self.starts.partition_point(|start| *start <= at).max(1);
         let start = self.starts.get(line - 1).copied().unwrap_or_default();
         // With its quote.
-        let before = self.file.get(start..=at).unwrap_or_default();
-        let mut before = widths(before);
+        let (from, known) = match self.known {
+            (line, until, known) if line == start && until <= at => (until, known),
+            _ => (start, [0; 3]),
+        };
+        let more = self.file.get(from..=at).unwrap_or_default();
+        let mut before = add(known, widths(more));
+        self.known = (start, at + 1, before);
         for part in text.split_inclusive('\n') {
             if self.notebook.text.is_empty() || self.notebook.text.ends_with('\n') {
                 self.notebook.lines.push(Line {
