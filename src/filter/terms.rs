@@ -136,7 +136,7 @@ impl Gathered {
         let mut words = group
             .iter()
             .filter(|word| !word.starts_with(WIDE))
-            .map(|word| word.split('|').map(Word::new).collect::<Vec<_>>());
+            .map(|word| word.split('|').flat_map(Word::all).collect::<Vec<_>>());
         let Some(first) = words.next() else {
             return false;
         };

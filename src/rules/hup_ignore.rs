@@ -2,7 +2,7 @@
 
 use super::hooks::Hooks;
 use super::names::{holder, is_of, mentions};
-use super::words::{BY_NAME, SH, Words};
+use super::words::{BY_NAME, Words};
 use super::{Certainty, Hit, Level, Rule, Way, leaving};
 use crate::facts::{Call, Facts, Setting, Truth, Value};
 
@@ -73,7 +73,7 @@ In a program that is meant to go on after its terminal is gone, together with it
         ],
         python: &[
             &["SIG_BLOCK|SIG_SETMASK", "1"],
-            &["<_bg>", SH],
+            &["<_bg>", "@sh"],
             &["<_bg>", BY_NAME],
         ],
         ..Words::NONE

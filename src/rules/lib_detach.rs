@@ -75,7 +75,7 @@ When the library's process ends by itself, or is ended by a supervisor that the 
             &["circus"],
             &["asyncssh"],
             &["AutoRestartTrick"],
-            &["<import rq>|<from rq>|<, rq>|<,rq>|<rq::>|<use rq>|\"rq\"|'rq'", "Worker|fork_work_horse"],
+            &["@rq|<rq::>|<use rq>|'rq'", "Worker|fork_work_horse"],
             &["plumbum", "nohup|NOHUP"],
             &["libtmux"],
             &["new_session", "session_name|window_command"],

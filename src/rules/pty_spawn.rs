@@ -70,9 +70,9 @@ When the program needs a terminal and honours SIGHUP; a test of a terminal progr
         ],
         python: &[
             &["pexpect"],
-            &["<import pty>|<from pty>|<, pty>|<,pty>", "fork|spawn"],
-            &[BY_NAME, "\"pty\"|'pty'", "fork|spawn"],
-            &["<pty=>|<pty =>|\"pty\"|'pty'", "run|local|sudo|set|invoke|fabric|shellous"],
+            &["@pty", "fork|spawn"],
+            &[BY_NAME, "'pty'", "fork|spawn"],
+            &["<pty=>|<pty =>|'pty'", "run|local|sudo|set|invoke|fabric|shellous"],
             &["_tty_in"],
             &["usePTY", "spawnProcess"],
             &["spawnProcess", WIDE_8],

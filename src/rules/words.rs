@@ -8,6 +8,8 @@
 /// | `<pty>` | they stand with no letter, digit or `_` beside them |
 /// | `.fork` | the same, and they are reached: behind `.` or `::`, where names are imported, or in quotes |
 /// | `.system(_)` | the same, and they are not called with nothing: `platform.system()` |
+/// | `@sh` | a module of this name is imported: behind `import`, `from` or a comma |
+/// | `'sh'` | they stand in quotes, of either kind, and nothing else does |
 /// | `a\|b` | one of them is there |
 /// | `etach…spaw` | the second stands less than a line behind the first |
 /// | [`WIDE_14`] | some call has fourteen positions or more, or may have |
@@ -27,17 +29,9 @@ pub const WIDE_8: &str = "positions=8";
 /// Stands for a call with as many positions as `Popen` needs to reach its flags.
 pub const WIDE_14: &str = "positions=14";
 
-/// How the names of the package `sh` come into a file.
-pub(super) const SH: &str = "<import sh>|<from sh>|<, sh>|<,sh>";
-
 /// What imports a module whose name is a literal.
 pub(super) const BY_NAME: &str = "__import__|import_module|importorskip";
-const SH_BY_NAME: &[&str] = &[BY_NAME, "\"sh\"|'sh'"];
-
-/// Names of modules that are words of every day, too: how they come into a file.
-const EXECUTOR: &str = "<import executor>|<from executor>|<, executor>|<,executor>";
-const DELEGATOR: &str = "<import delegator>|<from delegator>|<, delegator>|<,delegator>";
-const CMD: &str = "<import cmd>|<from cmd>|<, cmd>|<,cmd>";
+const SH_BY_NAME: &[&str] = &[BY_NAME, "'sh'"];
 
 /// What a rule needs. It names something; else no file could be left out.
 #[derive(Clone, Copy, Debug)]
@@ -104,15 +98,15 @@ pub const PYTHON: Spawners = Spawners {
         &["getoutput"],
         &["getstatusoutput"],
         &["PopenSpawn"],
-        &["<import invoke>|<from invoke>|<, invoke>|<,invoke>"],
-        &[BY_NAME, "\"invoke\"|'invoke'"],
-        &["<import fabric>|<from fabric>|<, fabric>|<,fabric>"],
-        &[BY_NAME, "\"fabric\"|'fabric'"],
+        &["@invoke"],
+        &[BY_NAME, "'invoke'"],
+        &["@fabric"],
+        &[BY_NAME, "'fabric'"],
         &["sarge"],
-        &[DELEGATOR],
-        &[BY_NAME, "\"delegator\"|'delegator'"],
-        &[EXECUTOR, ".execute"],
-        &[BY_NAME, "\"executor\"|'executor'"],
+        &["@delegator"],
+        &[BY_NAME, "'delegator'"],
+        &["@executor", ".execute"],
+        &[BY_NAME, "'executor'"],
         &["exec_shell"],
         &["honcho"],
         &["pexpect"],
@@ -121,14 +115,14 @@ pub const PYTHON: Spawners = Spawners {
         &["ptyprocess"],
         &["launch_kernel"],
         &["mirakuru"],
-        &[".Command", CMD],
-        &[BY_NAME, "\"cmd\"|'cmd'"],
+        &[".Command", "@cmd"],
+        &[BY_NAME, "'cmd'"],
         &["plumbum"],
-        &[SH],
+        &["@sh"],
         SH_BY_NAME,
     ],
     shell: &[&["shell"], &["anyio"]],
-    names: &[&["plumbum"], &[SH], SH_BY_NAME],
+    names: &[&["plumbum"], &["@sh"], SH_BY_NAME],
 };
 
 /// Those of Rust.

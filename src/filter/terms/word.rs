@@ -39,8 +39,21 @@ pub(super) struct Word {
 }
 
 impl Word {
-    /// One in the rules' own notation.
-    pub(super) fn new(written: &str) -> Self {
+    /// All that one in the rules' own notation stands for.
+    pub(super) fn all(written: &str) -> Vec<Self> {
+        let quoted = written
+            .strip_prefix('\'')
+            .and_then(|rest| rest.strip_suffix('\''));
+        match (written.strip_prefix('@'), quoted) {
+            (Some(module), _) => ["import ", "from ", ", ", ","]
+                .map(|before| Self::new(&format!("<{before}{module}>")))
+                .into(),
+            (None, Some(text)) => vec![Self::plain(&format!("\"{text}\"")), Self::plain(written)],
+            (None, None) => vec![Self::new(written)],
+        }
+    }
+
+    fn new(written: &str) -> Self {
         let (written, near) = written.split_once('…').unwrap_or((written, ""));
         let (written, given) = match written.strip_suffix(GIVEN) {
             Some(written) => (written, true),
