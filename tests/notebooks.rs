@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::command::{BAD, Fallible, concise, pipe, run, status, text, write};
+use crate::command::{BAD, FORMATS, Fallible, concise, pipe, run, status, text, write};
 
 const CELLS: &[(&str, &str)] = &[
     ("markdown", "# How to start it"),
@@ -105,15 +105,7 @@ fn people_see_the_cell() -> Fallible {
             .contains(" detaching-spawn[new-session]: cell 3, line 3: `start_new_session=True`"),
         "{lines:?}"
     );
-    for format in [
-        "github",
-        "gitlab",
-        "sarif",
-        "junit",
-        "checkstyle",
-        "rdjsonl",
-        "markdown",
-    ] {
+    for format in FORMATS {
         let shown = text(&run(at, &["--output-format", format, "a.ipynb"])?.stdout);
         assert!(shown.contains("ell 3, line 3"), "{format}: {shown}");
     }
