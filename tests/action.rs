@@ -85,7 +85,10 @@ fn findings_fail_the_step_and_are_shown() {
     let runner = Runner::new();
     runner.file("a b,c%d:e.py", BAD);
     runner.file("good.py", GOOD);
-    let step = runner.step(&[("CDS_BINARY", PROGRAM), ("CDS_SARIF_FILE", "out put.sarif")]);
+    let step = runner.step(&[
+        ("INPUT_BINARY", PROGRAM),
+        ("INPUT_SARIF_FILE", "out put.sarif"),
+    ]);
     assert_eq!(step.status, 1, "{}", step.log);
     let output = |name: &str| step.outputs.get(name).map(String::as_str);
     assert_eq!(output("findings"), Some("1"));
@@ -106,9 +109,9 @@ fn findings_fail_the_step_and_are_shown() {
     let sarif = std::fs::read(runner.path("repository/out put.sarif")).unwrap();
     assert!(serde_json::from_slice::<serde_json::Value>(&sarif).is_ok());
     let mild = runner.step(&[
-        ("CDS_BINARY", PROGRAM),
-        ("CDS_FAIL_ON_FINDINGS", "false"),
-        ("CDS_ANNOTATIONS", "false"),
+        ("INPUT_BINARY", PROGRAM),
+        ("INPUT_FAIL_ON_FINDINGS", "false"),
+        ("INPUT_ANNOTATIONS", "false"),
     ]);
     assert_eq!(mild.status, 0, "{}", mild.log);
     assert!(!mild.log.contains("::error title="), "{}", mild.log);
@@ -122,7 +125,7 @@ fn a_summary_is_cut_before_the_runner_refuses_it() {
     for index in 0..40 {
         runner.file(&format!("{index}.py"), &code);
     }
-    let step = runner.step(&[("CDS_BINARY", PROGRAM), ("CDS_ANNOTATIONS", "false")]);
+    let step = runner.step(&[("INPUT_BINARY", PROGRAM), ("INPUT_ANNOTATIONS", "false")]);
     assert_eq!(step.outputs.get("findings").unwrap(), "8000");
     assert!(step.summary.len() < 1_000_000, "{}", step.summary.len());
     assert!(
@@ -141,7 +144,7 @@ fn sources_give_the_runner_no_commands() {
         "bad.py",
         "import os\nos.system('''\n::error::x\nsetsid x &\n''')\n",
     );
-    let step = runner.step(&[("CDS_BINARY", PROGRAM), ("CDS_ANNOTATIONS", "false")]);
+    let step = runner.step(&[("INPUT_BINARY", PROGRAM), ("INPUT_ANNOTATIONS", "false")]);
     let stopped = step.log.split("::stop-commands::").nth(1).unwrap();
     let token = stopped.lines().next().unwrap();
     let (inside, after) = stopped.split_once(&format!("\n::{token}::")).unwrap();
@@ -154,20 +157,23 @@ fn a_clean_repository_passes_and_usage_fails() {
     let runner = Runner::new();
     runner.file("sub dir/good.py", GOOD);
     let step = runner.step(&[
-        ("CDS_BINARY", PROGRAM),
-        ("CDS_WORKING_DIRECTORY", "sub dir"),
-        ("CDS_PATHS", "good.py\r\n\n  \r\n"),
-        ("CDS_ARGS", "--jobs\n1"),
+        ("INPUT_BINARY", PROGRAM),
+        ("INPUT_WORKING_DIRECTORY", "sub dir"),
+        ("INPUT_PATHS", "good.py\r\n\n  \r\n"),
+        ("INPUT_ARGS", "--jobs\n1"),
     ]);
     assert_eq!(step.status, 0, "{}", step.log);
     for inputs in [
-        [("CDS_BINARY", PROGRAM), ("CDS_PATHS", "missing.py")],
-        [("CDS_BINARY", PROGRAM), ("CDS_ARGS", "--no-such-flag")],
+        [("INPUT_BINARY", PROGRAM), ("INPUT_PATHS", "missing.py")],
+        [("INPUT_BINARY", PROGRAM), ("INPUT_ARGS", "--no-such-flag")],
         [
-            ("CDS_BINARY", PROGRAM),
-            ("CDS_WORKING_DIRECTORY", "missing"),
+            ("INPUT_BINARY", PROGRAM),
+            ("INPUT_WORKING_DIRECTORY", "missing"),
         ],
-        [("CDS_BINARY", "missing"), ("CDS_FAIL_ON_FINDINGS", "false")],
+        [
+            ("INPUT_BINARY", "missing"),
+            ("INPUT_FAIL_ON_FINDINGS", "false"),
+        ],
     ] {
         let step = runner.step(&inputs);
         assert_eq!(step.status, 2, "{inputs:?}: {}", step.log);
@@ -193,13 +199,13 @@ fn only_what_is_new_fails_the_step() {
     git(&["commit", "--quiet", "--message=x"]);
     let base = git(&["rev-parse", "HEAD"]);
     let step = |more: &[(&str, &str)]| {
-        let fixed = [("CDS_BINARY", PROGRAM), ("CDS_DIFF_ONLY", "true")];
+        let fixed = [("INPUT_BINARY", PROGRAM), ("INPUT_DIFF_ONLY", "true")];
         runner.step(&[&fixed[..], more].concat())
     };
-    let old = step(&[("CDS_PULL_REQUEST_BASE", &base)]);
+    let old = step(&[("PULL_REQUEST_BASE", &base)]);
     assert_eq!(old.status, 0, "{}", old.log);
     runner.file("new.py", BAD);
-    let new = step(&[("CDS_DIFF_BASE", &base), ("CDS_PULL_REQUEST_BASE", "x")]);
+    let new = step(&[("INPUT_DIFF_BASE", &base), ("PULL_REQUEST_BASE", "x")]);
     assert_eq!(new.status, 1, "{}", new.log);
     assert_eq!(new.outputs["findings"], "1");
     let none = step(&[]);
@@ -208,14 +214,14 @@ fn only_what_is_new_fails_the_step() {
         "{}",
         none.log
     );
-    let shallow = step(&[("CDS_DIFF_BASE", "origin/main")]);
+    let shallow = step(&[("INPUT_DIFF_BASE", "origin/main")]);
     assert!(
         shallow.status == 2 && shallow.log.contains("fetch-depth: 0"),
         "{}",
         shallow.log
     );
     runner.file("quiet.toml", "[levels]\nall = 'allow'\n");
-    let quiet = runner.step(&[("CDS_BINARY", PROGRAM), ("CDS_CONFIG", "quiet.toml")]);
+    let quiet = runner.step(&[("INPUT_BINARY", PROGRAM), ("INPUT_CONFIG", "quiet.toml")]);
     assert_eq!(quiet.status, 0, "{}", quiet.log);
 }
 
@@ -262,10 +268,10 @@ fn a_release_is_downloaded_once_and_verified() {
     let mut runner = Runner::new();
     runner.file("good.py", GOOD);
     let (archive, url) = released(&mut runner);
-    let step = runner.step(&[("CDS_BASE_URL", &url)]);
+    let step = runner.step(&[("INPUT_BASE_URL", &url)]);
     assert_eq!(step.status, 0, "{}", step.log);
     std::fs::remove_file(&archive).unwrap();
-    let again = runner.step(&[("CDS_BASE_URL", &url)]);
+    let again = runner.step(&[("INPUT_BASE_URL", &url)]);
     assert_eq!(again.status, 0, "from the cache: {}", again.log);
 }
 
@@ -276,7 +282,7 @@ fn another_file_than_the_published_one_is_refused() {
     let (archive, url) = released(&mut runner);
     let bytes = std::fs::read(&archive).unwrap();
     std::fs::write(&archive, &bytes[..bytes.len() / 2]).unwrap();
-    let step = runner.step(&[("CDS_BASE_URL", &url)]);
+    let step = runner.step(&[("INPUT_BASE_URL", &url)]);
     assert_eq!(step.status, 2);
     assert!(step.log.contains("nothing was run"), "{}", step.log);
 }
@@ -301,7 +307,7 @@ fn without_a_release_the_tree_is_built() {
         .status();
     assert!(made.unwrap().success());
     let path = format!("{}:{}", tools.display(), std::env::var("PATH").unwrap());
-    let step = runner.step(&[("CDS_BASE_URL", &url), ("PATH", &path)]);
+    let step = runner.step(&[("INPUT_BASE_URL", &url), ("PATH", &path)]);
     assert_eq!(step.status, 0, "{}", step.log);
     let called = std::fs::read_to_string(tools.join("called")).unwrap();
     assert!(
@@ -331,7 +337,7 @@ fn every_input_reaches_the_script_and_the_readme() {
     let (inputs, outputs) = (section("inputs:", "outputs:"), section("outputs:", "runs:"));
     assert!(inputs.len() > 5 && outputs.len() > 5);
     for input in inputs {
-        let name = format!("CDS_{}", input.to_uppercase().replace('-', "_"));
+        let name = format!("INPUT_{}", input.to_uppercase().replace('-', "_"));
         let line = format!("{name}: ${{{{ inputs.{input} }}}}");
         assert!(action.contains(&line), "{line}");
         assert!(script.contains(&format!("${{{name}:")), "{name}");

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What the action does: gets the program, runs it once, hands on annotations, summary and outputs.
-# Inputs arrive as CDS_* in the environment, so that no input is ever read as a program. bash 3.2 will do.
+# Inputs arrive as INPUT_* in the environment, so that no input is ever read as a program. bash 3.2 will do.
 set -euo pipefail
 
 name=check-detached-spawns
@@ -44,7 +44,7 @@ download() {
     folder=$cache/$version-$sum
     program=$folder/$name
     [ ! -f "$folder/complete" ] || return 0
-    url=${CDS_BASE_URL:-${GITHUB_SERVER_URL:-}/${GITHUB_ACTION_REPOSITORY:-}/releases/download}
+    url=${INPUT_BASE_URL:-${GITHUB_SERVER_URL:-}/${GITHUB_ACTION_REPOSITORY:-}/releases/download}
     curl --fail --silent --show-error --location --retry 3 --max-time 300 \
         --output "$work/$archive" "$url/v$version/$archive" || return 1
     [ "$(sha256 "$work/$archive")" = "$sum" ] ||
@@ -79,33 +79,33 @@ count() {
     sed -n "\$s/.*\"$1\":\([0-9]*\).*/\1/p" "$work/report.jsonl"
 }
 
-if [ -n "${CDS_BINARY:-}" ]; then
-    program=$CDS_BINARY
+if [ -n "${INPUT_BINARY:-}" ]; then
+    program=$INPUT_BINARY
     [ -f "$program" ] || fail "the input 'binary' names no file: $program"
 else
     download || build
 fi
 
-cd "${CDS_WORKING_DIRECTORY:-.}" 2>/dev/null || fail "the input 'working-directory' cannot be entered: $CDS_WORKING_DIRECTORY"
+cd "${INPUT_WORKING_DIRECTORY:-.}" 2>/dev/null || fail "the input 'working-directory' cannot be entered: $INPUT_WORKING_DIRECTORY"
 
 formats=(
     --output-format full
     --output-format "jsonl=$work/report.jsonl"
     --output-format "github=$work/annotations"
     --output-format "markdown=$work/summary.md"
-    --max-annotations "${CDS_MAX_ANNOTATIONS:-10}"
+    --max-annotations "${INPUT_MAX_ANNOTATIONS:-10}"
 )
-[ -z "${CDS_SARIF_FILE:-}" ] || formats+=(--output-format "sarif=$CDS_SARIF_FILE")
-[ -z "${CDS_JSON_FILE:-}" ] || formats+=(--output-format "json=$CDS_JSON_FILE")
-split "${CDS_ARGS:-}"
+[ -z "${INPUT_SARIF_FILE:-}" ] || formats+=(--output-format "sarif=$INPUT_SARIF_FILE")
+[ -z "${INPUT_JSON_FILE:-}" ] || formats+=(--output-format "json=$INPUT_JSON_FILE")
+split "${INPUT_ARGS:-}"
 args=(${lines[@]+"${lines[@]}"})
-[ -z "${CDS_CONFIG:-}" ] || args+=(--config "$CDS_CONFIG")
-if [ "${CDS_DIFF_ONLY:-false}" = true ]; then
-    base=${CDS_DIFF_BASE:-${CDS_PULL_REQUEST_BASE:-}}
+[ -z "${INPUT_CONFIG:-}" ] || args+=(--config "$INPUT_CONFIG")
+if [ "${INPUT_DIFF_ONLY:-false}" = true ]; then
+    base=${INPUT_DIFF_BASE:-${PULL_REQUEST_BASE:-}}
     [ -n "$base" ] || fail "'diff-only' needs the input 'diff-base' where the run is for no pull request"
     args+=("--diff-base=$base")
 fi
-split "${CDS_PATHS:-.}"
+split "${INPUT_PATHS:-.}"
 paths=(${lines[@]+"${lines[@]}"})
 
 # The report shows sources, and a source may hold what the runner would take for a command.
@@ -115,10 +115,10 @@ status=0
 "$program" "${formats[@]}" ${args[@]+"${args[@]}"} -- ${paths[@]+"${paths[@]}"} || status=$?
 echo "::$token::"
 
-if [ "${CDS_ANNOTATIONS:-true}" = true ] && [ -f "$work/annotations" ]; then
+if [ "${INPUT_ANNOTATIONS:-true}" = true ] && [ -f "$work/annotations" ]; then
     cat "$work/annotations"
 fi
-if [ "${CDS_SUMMARY:-true}" = true ] && [ -f "$work/summary.md" ] && [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
+if [ "${INPUT_SUMMARY:-true}" = true ] && [ -f "$work/summary.md" ] && [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
     # The runner refuses a summary of more than a mebibyte.
     if [ "$(wc -c <"$work/summary.md")" -le 921600 ]; then
         cat "$work/summary.md" >>"$GITHUB_STEP_SUMMARY"
@@ -137,13 +137,13 @@ if [ -n "${GITHUB_OUTPUT:-}" ]; then
             echo "problems=$(count problems)"
         fi
         echo "exit-code=$status"
-        echo "sarif-file=${CDS_SARIF_FILE:-}"
+        echo "sarif-file=${INPUT_SARIF_FILE:-}"
         echo "version=$version"
     } >>"$GITHUB_OUTPUT"
 fi
 
 case $status in
 0) ;;
-1) [ "${CDS_FAIL_ON_FINDINGS:-true}" != true ] || exit 1 ;;
+1) [ "${INPUT_FAIL_ON_FINDINGS:-true}" != true ] || exit 1 ;;
 *) fail "$name ended with status $status; see the log above" ;;
 esac
