@@ -7,7 +7,7 @@ use check_detached_spawns::report::{FileReport, Report};
 use check_detached_spawns::walk::Walk;
 use check_detached_spawns::{replace, run};
 
-use crate::before::note;
+use crate::say::note;
 
 /// What is to be changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

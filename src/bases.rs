@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use check_detached_spawns::git::Git;
 use check_detached_spawns::walk::{Place, Walk};
 
-use crate::before::note;
+use crate::say::note;
 
 /// The commits to compare with, by the roots of their repositories; none where there was no repository.
 pub(crate) struct Bases<'a> {

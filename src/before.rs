@@ -1,19 +1,19 @@
 //! Comparing with before: a baseline, an earlier commit, what was committed of what is staged.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use check_detached_spawns::adopt::{self, Baseline, is_open};
 use check_detached_spawns::config::read_file;
 use check_detached_spawns::git::{Git, Staged};
 use check_detached_spawns::report::paths::from_root;
-use check_detached_spawns::report::summary::plain;
 use check_detached_spawns::report::{FileReport, Report};
 use check_detached_spawns::walk::{Content, Found, Input, Walk, of_shebang, reason};
 use check_detached_spawns::{replace, run};
 
 use crate::bases::Bases;
+use crate::say::note;
 
 /// How many stale entries are told one by one.
 pub(crate) const TOLD: usize = 10;
@@ -218,9 +218,4 @@ fn read(file: &Path, may_miss: bool) -> Result<Baseline, String> {
             reason(&error)
         )),
     }
-}
-
-/// Says something that changes nothing.
-pub(crate) fn note(text: &str) {
-    let _ = writeln!(io::stderr(), "note: {}", plain(text));
 }

@@ -1,5 +1,6 @@
 //! The command line: what can be given, and what it means. No work is done here.
 
+mod environment;
 mod format;
 
 use std::ffi::OsString;
@@ -15,7 +16,10 @@ use check_detached_spawns::source::Language;
 use check_detached_spawns::walk::size;
 use check_detached_spawns::{explain, run};
 use clap::builder::PossibleValuesParser;
-use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::parser::ValueSource;
+use clap::{
+    ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum,
+};
 use clap_complete::Shell;
 use format::output;
 pub(crate) use format::{Format, Output};
@@ -29,10 +33,13 @@ pub(crate) use format::{Format, Output};
 #[derive(Debug, Parser)]
 #[command(
     version,
+    disable_version_flag = true,
     max_term_width = 100,
     args_conflicts_with_subcommands = true,
     disable_help_subcommand = true,
-    after_help = "See --explain RULE for what a finding means and what to do instead."
+    after_help = "Each option can be given by the environment too, where the command line does not give it: \
+                  CDS_FILES_FROM=list is --files-from list, CDS_NO_CONFIG=1 is --no-config.\n\n\
+                  See --explain RULE for what a finding means and what to do instead."
 )]
 #[expect(
     clippy::struct_excessive_bools,
@@ -81,7 +88,7 @@ pub(crate) struct Cli {
     #[arg(long, help_heading = "Input")]
     pub(crate) notebooks: bool,
 
-    /// Print the files that would be read, in place of a report
+    /// Print the files that would be read, in place of a report, and why others would not be
     #[arg(long, help_heading = "Input")]
     pub(crate) show_files: bool,
 
@@ -189,9 +196,13 @@ pub(crate) struct Cli {
     )]
     pub(crate) color: Color,
 
-    /// Print no report; the exit status says it
-    #[arg(short, long, help_heading = "Output")]
-    pub(crate) quiet: bool,
+    /// Print findings and problems alone, without remarks and counts; twice: nothing, the exit status says it
+    #[arg(short, long, action = ArgAction::Count, help_heading = "Output")]
+    pub(crate) quiet: u8,
+
+    /// Say of each file why it is read or not
+    #[arg(short, long, conflicts_with = "quiet", help_heading = "Output")]
+    pub(crate) verbose: bool,
 
     /// End with status 0 although there are findings; what was not read fails all the same
     #[arg(long, help_heading = "Output")]
@@ -208,6 +219,10 @@ pub(crate) struct Cli {
     /// Number of threads [default: one for each processor]
     #[arg(short, long, value_name = "N", help_heading = "Output")]
     jobs: Option<usize>,
+
+    /// Print the version; with --output-format json also the system and the commit that it was built for and from
+    #[arg(short = 'V', long, help_heading = "Output")]
+    pub(crate) version: bool,
 
     /// Parse every file, even those in which no rule can match
     #[arg(long, hide = true)]
@@ -273,7 +288,7 @@ enum Lang {
 /// When colour is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
-    /// On a terminal, unless `NO_COLOR` is set; always if `CLICOLOR_FORCE` is set
+    /// On a terminal, unless `NO_COLOR` is set; always if `FORCE_COLOR` or `CLICOLOR_FORCE` is set
     Auto,
     /// Always
     Always,
@@ -284,10 +299,16 @@ pub(crate) enum Color {
 impl Cli {
     /// Reads the command line; the error knows whether it is help or a fault.
     pub(crate) fn read(args: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
-        let matches = Self::command().try_get_matches_from(args)?;
+        let command = environment::with_variables(Self::command());
+        let matches = command.try_get_matches_from(args)?;
         let mut cli = Self::from_arg_matches(&matches)?;
         cli.levels = levels(&matches);
         Ok(cli)
+    }
+
+    /// The variables of the environment that stand for options, sorted.
+    pub(crate) fn variables() -> Vec<String> {
+        environment::given(&Self::command())
     }
 
     /// Writes the completion script of `shell`.
@@ -295,17 +316,14 @@ impl Cli {
         clap_complete::generate(shell, &mut Self::command(), env!("CARGO_PKG_NAME"), out);
     }
 
-    /// Writes the man page.
-    ///
-    /// # Errors
-    ///
-    /// Those of `out`.
-    pub(crate) fn manual(out: &mut dyn std::io::Write) -> std::io::Result<()> {
+    /// The man page.
+    pub(crate) fn manual() -> Vec<u8> {
         let mut page = Vec::new();
-        clap_mangen::Man::new(Self::command()).render(&mut page)?;
+        // There is room for it in memory.
+        let _ = clap_mangen::Man::new(Self::command()).render(&mut page);
         // There is this one page, and a word of the command line is no page of its own.
         let page = String::from_utf8_lossy(&page).replace("\\-lsp(1)", " lsp");
-        out.write_all(page.as_bytes())
+        page.into_bytes()
     }
 
     /// Languages to read: those asked for, else all.
@@ -356,6 +374,9 @@ fn levels(matches: &ArgMatches) -> Levels {
     ] {
         let values = matches.get_many::<String>(option).into_iter().flatten();
         let places = matches.indices_of(option).into_iter().flatten();
+        // What the environment says stands before the command line.
+        let given = matches.value_source(option) == Some(ValueSource::CommandLine);
+        let places = places.map(|place| (given, place));
         set.extend(
             places
                 .zip(values)

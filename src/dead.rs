@@ -4,8 +4,9 @@ use std::path::Path;
 
 use check_detached_spawns::walk::{Found, Input, Walk};
 
-use crate::before::{TOLD, note};
+use crate::before::TOLD;
 use crate::cli::Cli;
+use crate::say::note;
 
 /// Notes what is stale in the configuration, if all was read and read whole: a part says nothing of
 /// the rest, and a comparison only tells what is new.

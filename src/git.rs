@@ -200,6 +200,28 @@ impl Git {
         Ok(files.map(staged).collect())
     }
 
+    /// Files of the repository at `root` that are tracked although its ignore files leave them out, by their
+    /// paths from there: git was told to add them all the same.
+    ///
+    /// # Errors
+    ///
+    /// Those of git.
+    pub fn tracked_all_the_same(root: &Path) -> Result<Vec<PathBuf>, String> {
+        let git = Self {
+            root: root.to_owned(),
+        };
+        let args = [
+            "ls-files",
+            "-z",
+            "--cached",
+            "--ignored",
+            "--exclude-standard",
+        ];
+        let out = git.run(args.iter().map(OsStr::new))?;
+        let paths = out.split(|byte| *byte == 0).filter(|path| !path.is_empty());
+        paths.map(path_of).collect()
+    }
+
     /// Changes of the index, as `git diff --raw -z` tells them.
     fn changes(&self, args: &[&str]) -> Result<Vec<Change>, String> {
         let fixed = [

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use check_detached_spawns::walk::{Content, Found, Input, Walk, of_shebang, path_of, reason};
 
 use crate::cli::Cli;
+use crate::tracked::tracked;
 
-/// Everything to read, sorted, and what was met on the way.
-pub(crate) fn inputs(cli: &Cli, walk: &Walk) -> Result<(Found, Vec<Input>), String> {
+/// Everything to read, sorted, and what was met on the way; what is named of it comes first.
+pub(crate) fn inputs(cli: &Cli, walk: &Walk) -> Result<(Vec<PathBuf>, Found, Vec<Input>), String> {
     let (dashes, mut named): (Vec<PathBuf>, Vec<PathBuf>) = cli
         .paths
         .iter()
@@ -23,7 +24,7 @@ pub(crate) fn inputs(cli: &Cli, walk: &Walk) -> Result<(Found, Vec<Input>), Stri
     } else if named.is_empty() && !stdin {
         named.push(PathBuf::from("."));
     }
-    let mut found = walk.find(named.iter().map(PathBuf::as_path));
+    let mut found = find(walk, &named);
     let mut inputs = found.take_files();
     if let (true, Some(folder)) = (inputs.is_empty(), named.iter().find(|path| path.is_dir())) {
         let folder = walk.place.shown(folder);
@@ -36,7 +37,22 @@ pub(crate) fn inputs(cli: &Cli, walk: &Walk) -> Result<(Found, Vec<Input>), Stri
         inputs.extend(standard_input(cli, walk, &mut found)?);
         inputs.sort_by(|a, b| a.shown.cmp(&b.shown));
     }
-    Ok((found, inputs))
+    Ok((named, found, inputs))
+}
+
+/// What lies at and below the named paths. git is asked while folders are read.
+fn find(walk: &Walk, named: &[PathBuf]) -> Found {
+    let (mut found, told) = std::thread::scope(|scope| {
+        let asked = scope.spawn(|| tracked(walk, named));
+        let found = walk.find(named.iter().map(PathBuf::as_path));
+        (found, asked.join())
+    });
+    let (tracked, notes) = told.unwrap_or_default();
+    found.notes.extend(notes);
+    for own in tracked {
+        walk.tracked(own.named, &own.files, &mut found);
+    }
+    found
 }
 
 /// The paths in a list; empty entries are dropped.

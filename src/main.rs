@@ -8,26 +8,27 @@ mod bases;
 mod before;
 mod cli;
 mod dead;
+mod deliver;
 mod inputs;
+mod say;
 mod serve;
+mod show;
+mod tracked;
 
-use std::io::{self, IsTerminal, Write};
 use std::panic::catch_unwind;
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use amend::{Change, amend};
 use check_detached_spawns::config::Configs;
-use check_detached_spawns::report::{
-    Context, Date, Report, concise, full, github, gitlab, json, markdown, rdjsonl, sarif,
-    statistics, summary, xml,
-};
+use check_detached_spawns::report::{Context, Date, summary};
 use check_detached_spawns::run::Outcome;
-use check_detached_spawns::walk::{Excludes, Found, Input, Place, Walk, reason};
-use check_detached_spawns::{adopt, explain, run};
-use cli::{Cli, Color, Format, Mode, Output};
+use check_detached_spawns::walk::{Excludes, Found, Place, Walk, reason};
+use check_detached_spawns::{adopt, run};
+use cli::{Cli, Mode, Output};
+use deliver::deliver;
+use say::{complain, note, print};
 
 const CLEAN: u8 = 0;
 const FOUND: u8 = 1;
@@ -45,6 +46,13 @@ fn main() -> ExitCode {
             let status = u8::try_from(error.exit_code()).unwrap_or(FAILED);
             // Where help cannot be written there is nobody to tell.
             let _ = error.print();
+            let variables = Cli::variables();
+            if error.use_stderr() && !variables.is_empty() {
+                note(&format!(
+                    "also given, by the environment: {}",
+                    variables.join(", ")
+                ));
+            }
             status
         }
     });
@@ -54,28 +62,15 @@ fn main() -> ExitCode {
     }))
 }
 
-fn complain(message: &str) {
-    let _ = writeln!(io::stderr(), "error: {}", summary::plain(message));
-}
-
 fn command(cli: &Cli) -> Result<u8, String> {
     if let Some(Mode::Lsp(lsp)) = &cli.mode {
         return serve::serve(lsp);
     }
-    if let Some(id) = &cli.explain {
-        let page = explain::page(id).unwrap_or_default();
-        return print(|out| out.write_all(page.as_bytes())).map(|()| CLEAN);
+    if let Some(text) = show::asked(cli) {
+        return print(|out| out.write_all(&text)).map(|()| CLEAN);
     }
-    if cli.list_rules {
-        return print(|out| out.write_all(explain::table().as_bytes())).map(|()| CLEAN);
-    }
-    if let Some(shell) = cli.completions {
-        let mut script = Vec::new();
-        Cli::complete(shell, &mut script);
-        return print(|out| out.write_all(&script)).map(|()| CLEAN);
-    }
-    if cli.man {
-        return print(|out| Cli::manual(out)).map(|()| CLEAN);
+    if cli.quiet > 0 {
+        say::keep_quiet();
     }
     let to_stdout = |output: &&Output| output.file.is_none();
     if cli.output_format.iter().filter(to_stdout).count() > 1 {
@@ -104,7 +99,7 @@ fn command(cli: &Cli) -> Result<u8, String> {
         &cli.levels,
     )?);
     if cli.show_settings {
-        return show_settings(cli, &place, &configs);
+        return show::settings(cli, &place, &configs);
     }
     let walk = Walk {
         place,
@@ -125,22 +120,24 @@ fn judge(cli: &Cli, walk: &Walk) -> Result<u8, String> {
     if cli.diff && cli.fix == cli.add_markers {
         return Err("--diff shows what --fix or --add-markers would change: give one".to_owned());
     }
-    let (index, found, inputs) = if cli.staged {
+    let (index, named, found, inputs) = if cli.staged {
         let mut found = Found::default();
         let (index, inputs) = before::Index::inputs(walk, &cli.named(), &mut found)?;
-        (Some(index), found, inputs)
+        // What else there is has no part in it.
+        (Some(index), Vec::new(), found, inputs)
     } else {
-        let (found, inputs) = inputs::inputs(cli, walk)?;
-        (None, found, inputs)
+        let (named, found, inputs) = inputs::inputs(cli, walk)?;
+        (None, named, found, inputs)
     };
     if let Some(fault) = walk.configs.fault() {
         return Err(fault);
     }
-    for note in &found.notes {
-        before::note(note);
+    found.notes.iter().for_each(|text| note(text));
+    if cli.verbose || cli.show_files {
+        show::skips(cli.verbose, walk, &named, &inputs);
     }
     if cli.show_files {
-        return show_files(&found, &inputs);
+        return show::files(&found, &inputs);
     }
     let options = cli.options(today());
     let judged = || -> Result<Outcome, String> {
@@ -188,6 +185,7 @@ fn judge(cli: &Cli, walk: &Walk) -> Result<u8, String> {
     let context = Context {
         prefix: &walk.place.prefix(),
         max_annotations: cli.max_annotations,
+        counts: cli.quiet == 0,
     };
     for output in &cli.output_format {
         deliver(cli, output, &outcome.report, &context)?;
@@ -205,137 +203,10 @@ fn judge(cli: &Cli, walk: &Walk) -> Result<u8, String> {
     })
 }
 
-/// Prints what would be read, and says what could not be.
-fn show_files(found: &Found, inputs: &[Input]) -> Result<u8, String> {
-    for problem in &found.problems {
-        complain(&format!("{}: {}", problem.path, problem.message));
-    }
-    print(|out| {
-        inputs
-            .iter()
-            .try_for_each(|input| writeln!(out, "{}", summary::plain(&input.shown)))
-    })?;
-    Ok(match (found.missing, found.problems.is_empty()) {
-        (true, _) => FAILED,
-        (false, false) => FOUND,
-        (false, true) => CLEAN,
-    })
-}
-
-/// Prints the settings that hold for the one path that is named.
-fn show_settings(cli: &Cli, place: &Place, configs: &Configs) -> Result<u8, String> {
-    let path = match cli.paths.as_slice() {
-        [] => Path::new("."),
-        [path] => path,
-        _ => return Err("--show-settings shows those of one path: name one".to_owned()),
-    };
-    // A folder's own file is the one that holds for what is in it.
-    let within = if path.is_dir() {
-        path.join("-")
-    } else {
-        path.to_owned()
-    };
-    let rules = configs.of(&within);
-    if let Some(fault) = configs.fault() {
-        return Err(fault);
-    }
-    let file = rules.config.file.as_deref().map(|file| place.shown(file));
-    let text = rules.config.show(
-        &summary::plain(&place.shown(path)),
-        file.as_deref().map(summary::plain).as_deref(),
-    );
-    print(|out| out.write_all(text.as_bytes())).map(|()| CLEAN)
-}
-
 fn today() -> Date {
     let seconds = match SystemTime::now().duration_since(UNIX_EPOCH) {
         Ok(since) => i64::try_from(since.as_secs()).unwrap_or(i64::MAX),
         Err(before) => -i64::try_from(before.duration().as_secs()).unwrap_or(i64::MAX),
     };
     Date::from_days(seconds.div_euclid(86_400))
-}
-
-/// Writes one report to where it is wanted; `--quiet` is silent on standard output alone.
-fn deliver(
-    cli: &Cli,
-    output: &Output,
-    report: &Report,
-    context: &Context<'_>,
-) -> Result<(), String> {
-    let Some(path) = &output.file else {
-        if cli.quiet {
-            return Ok(());
-        }
-        if cli.statistics {
-            return print(|out| statistics::write(out, report));
-        }
-        let look = look(cli.color, io::stdout().is_terminal());
-        return print(|out| write(out, output.format, look, report, context));
-    };
-    let failed = |error: io::Error| {
-        let why = reason(&error);
-        format!("cannot write the report to {}: {why}", path.display())
-    };
-    let file = std::fs::File::create(path).map_err(failed)?;
-    let mut out = io::BufWriter::new(file);
-    let look = look(cli.color, false);
-    write(&mut out, output.format, look, report, context)
-        .and_then(|()| out.flush())
-        .map_err(failed)
-}
-
-fn write(
-    out: &mut dyn Write,
-    format: Format,
-    look: full::Look,
-    report: &Report,
-    context: &Context<'_>,
-) -> io::Result<()> {
-    match format {
-        Format::Full => full::write(out, report, &look),
-        Format::Concise => concise::write(out, report),
-        Format::Json => json::write(out, report, context),
-        Format::Jsonl => json::write_lines(out, report, context),
-        Format::Sarif => sarif::write(out, report, context),
-        Format::Github => github::write(out, report, context),
-        Format::Gitlab => gitlab::write(out, report, context),
-        Format::Junit => xml::junit(out, report, context),
-        Format::Checkstyle => xml::checkstyle(out, report, context),
-        Format::Rdjsonl => rdjsonl::write(out, report, context),
-        Format::Markdown => markdown::write(out, report, context),
-    }
-}
-
-/// How `full` may look: what the terminal can show, and what the caller wants.
-fn look(color: Color, terminal: bool) -> full::Look {
-    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let forced =
-        std::env::var_os("CLICOLOR_FORCE").is_some_and(|value| !value.is_empty() && value != "0");
-    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
-        .iter()
-        .filter_map(std::env::var_os)
-        .find(|value| !value.is_empty());
-    let utf8 =
-        locale.is_some_and(|value| value.to_string_lossy().to_ascii_lowercase().contains("utf"));
-    full::Look {
-        color: match color {
-            Color::Always => true,
-            Color::Never => false,
-            Color::Auto => !set("NO_COLOR") && (forced || terminal && !dumb),
-        },
-        unicode: terminal && utf8 && !dumb,
-        terminal,
-    }
-}
-
-/// Writes to standard output. A reader that has gone away has seen enough: that is no fault.
-fn print(text: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), String> {
-    let mut out = io::BufWriter::new(io::stdout().lock());
-    match text(&mut out).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(format!("cannot write the report: {}", reason(&error)))
-        }
-        _ => Ok(()),
-    }
 }

@@ -37,13 +37,15 @@ pub struct Report {
     pub inventory: bool,
 }
 
-/// What writers for other tools need to know besides.
+/// What writers need to know besides.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
     /// The working directory from the repository's root, with `/`; empty at the root.
     pub prefix: &'a str,
     /// How many annotations are sent to GitHub.
     pub max_annotations: usize,
+    /// Whether what people read ends in a line of counts.
+    pub counts: bool,
 }
 
 /// One file's part of a report.

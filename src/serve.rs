@@ -6,8 +6,8 @@ use check_detached_spawns::config::Choice;
 use check_detached_spawns::lsp::{self, Ended, Settings};
 use check_detached_spawns::walk::reason;
 
-use crate::before::note;
 use crate::cli::Lsp;
+use crate::say::note;
 use crate::{CLEAN, FOUND, today};
 
 /// Serves one editor. The statuses are the protocol's: 0 if it was told to stop, then to exit, else 1.

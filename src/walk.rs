@@ -3,12 +3,15 @@
 mod exclude;
 mod folder;
 mod language;
+mod patterns;
 mod place;
 pub mod size;
+mod why;
 
 pub use exclude::Excludes;
 pub use language::{of_shebang, of_suffix, of_text};
 pub use place::{Place, path_of};
+pub use why::Skip;
 
 use std::io;
 use std::num::NonZeroUsize;
@@ -164,6 +167,14 @@ impl Walk {
         found.notes.sort();
         found.notes.dedup();
         found
+    }
+
+    /// Takes files below the folder `named` that git tracks although its ignore files leave them out: what is
+    /// in the repository is judged. Whatever else leaves them out holds.
+    pub fn tracked(&self, named: &Path, files: &[PathBuf], found: &mut Found) {
+        if !(self.force_exclude && self.leaves_out(named, true)) {
+            folder::whatever_git_ignores(self, named, files, found);
+        }
     }
 
     /// A path that the caller names is read whatever its name is, through symbolic links too.

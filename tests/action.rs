@@ -96,6 +96,7 @@ fn findings_fail_the_step_and_are_shown() {
     assert_eq!(output("problems"), Some("0"));
     assert_eq!(output("exit-code"), Some("1"));
     assert_eq!(output("version"), Some(env!("CARGO_PKG_VERSION")));
+    assert!(step.log.contains("\u{1b}["), "no colours: {}", step.log);
     assert!(
         step.log.contains("file=a b%2Cc%25d%3Ae.py,line=2,"),
         "{}",

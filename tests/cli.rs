@@ -28,7 +28,7 @@ fn several_reports_are_written_at_once() -> Fallible {
     assert!(std::fs::read(folder.path().join("a.sarif"))?.starts_with(b"{"));
     let quiet = run(
         folder.path(),
-        &["-q", "--output-format", "json=b.json", "bad.py"],
+        &["-qq", "--output-format", "json=b.json", "bad.py"],
     )?;
     assert!(quiet.stdout.is_empty() && folder.path().join("b.json").exists());
     for args in [

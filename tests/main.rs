@@ -34,5 +34,6 @@ mod robust;
 #[path = "support/run.rs"]
 mod run;
 mod sound;
+mod told;
 mod variants;
 mod walk;

@@ -90,7 +90,7 @@ fn every_flag_is_in_the_readme() {
         .lines()
         .filter_map(|line| line.trim_start().split_once("--"))
         .filter(|(before, _)| before.is_empty() || before.ends_with(", "))
-        .filter_map(|(_, rest)| rest.split([' ', '[', '=']).next())
+        .filter_map(|(_, rest)| rest.split([' ', '[', '=', '.']).next())
         .filter(|flag| !["help", "version"].contains(flag))
         .collect();
     assert!(flags.len() > 25, "{flags:?}");

@@ -108,6 +108,9 @@ fi
 split "${INPUT_PATHS:-.}"
 paths=(${lines[@]+"${lines[@]}"})
 
+# The log is no terminal, but shows colours.
+export FORCE_COLOR="${FORCE_COLOR-1}"
+
 # The report shows sources, and a source may hold what the runner would take for a command.
 token=$name-$RANDOM$RANDOM$RANDOM
 echo "::stop-commands::$token"

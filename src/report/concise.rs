@@ -2,15 +2,15 @@
 
 use std::io::{self, Write};
 
-use super::Report;
 use super::summary::{Entry, entries, is_covered, line, plain};
+use super::{Context, Report};
 
-/// Writes a report and its summary.
+/// Writes a report and its counts.
 ///
 /// # Errors
 ///
 /// Those of `out`.
-pub fn write(out: &mut dyn Write, report: &Report) -> io::Result<()> {
+pub fn write(out: &mut dyn Write, report: &Report, context: &Context<'_>) -> io::Result<()> {
     for entry in entries(report) {
         write!(out, "{}:", plain(entry.path()))?;
         if let Some(at) = entry.position() {
@@ -25,7 +25,10 @@ pub fn write(out: &mut dyn Write, report: &Report) -> io::Result<()> {
         let (title, message) = (entry.title(), plain(entry.message()));
         writeln!(out, " {title}:{verdict} {message}")?;
     }
-    writeln!(out, "{}", line(report))
+    if context.counts {
+        writeln!(out, "{}", line(report))?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -36,7 +39,8 @@ mod tests {
     #[test]
     fn each_entry_is_one_line() {
         let mut out = Vec::new();
-        write(&mut out, &sample::report()).unwrap();
+        let context = sample::context("");
+        write(&mut out, &sample::report(), &context).unwrap();
         let id = crate::rules::ALL[0].id;
         let expected = format!(
             "a/b.py:1:1: unused-justification: it leaves\n\

@@ -9,7 +9,7 @@ use miette::{Diagnostic, LabeledSpan, MietteHandlerOpts, ReportHandler, Severity
 
 use self::excerpt::{Excerpt, Mark};
 use super::summary::{Entry, Weight, entries, is_covered, line, plain, title};
-use super::{FileReport, Finding, Problem, Report};
+use super::{Context, FileReport, Finding, Problem, Report};
 use crate::source::Span;
 
 /// What the place of output can show.
@@ -23,12 +23,17 @@ pub struct Look {
     pub terminal: bool,
 }
 
-/// Writes a report and its summary.
+/// Writes a report and its counts.
 ///
 /// # Errors
 ///
 /// Those of `out`.
-pub fn write(out: &mut dyn Write, report: &Report, look: &Look) -> io::Result<()> {
+pub fn write(
+    out: &mut dyn Write,
+    report: &Report,
+    context: &Context<'_>,
+    look: &Look,
+) -> io::Result<()> {
     let mut options = MietteHandlerOpts::new()
         .force_graphical(true)
         .color(look.color)
@@ -48,7 +53,10 @@ pub fn write(out: &mut dyn Write, report: &Report, look: &Look) -> io::Result<()
         };
         writeln!(out, "{}", Rendered(&handler, &shown))?;
     }
-    writeln!(out, "{}", line(report))
+    if context.counts {
+        writeln!(out, "{}", line(report))?;
+    }
+    Ok(())
 }
 
 /// A finding or problem in the form that is drawn.

@@ -82,8 +82,8 @@ mod tests {
     fn written(max_annotations: usize) -> String {
         let mut out = Vec::new();
         let context = Context {
-            prefix: "sub",
             max_annotations,
+            ..sample::context("sub")
         };
         write(&mut out, &sample::report(), &context).unwrap();
         String::from_utf8(out).unwrap()

@@ -65,10 +65,7 @@ mod tests {
     #[test]
     fn each_issue_has_the_documented_shape() {
         let mut out = Vec::new();
-        let context = Context {
-            prefix: "sub",
-            max_annotations: 0,
-        };
+        let context = sample::context("sub");
         write(&mut out, &sample::report(), &context).unwrap();
         let issues: Vec<Value> = serde_json::from_slice(&out).unwrap();
         assert_eq!(issues.len(), 5);

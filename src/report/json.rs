@@ -228,10 +228,7 @@ mod tests {
     use super::*;
     use crate::report::sample;
 
-    const CONTEXT: Context<'_> = Context {
-        prefix: "sub",
-        max_annotations: 0,
-    };
+    const CONTEXT: Context<'_> = sample::context("sub");
 
     #[test]
     fn lines_hold_what_the_whole_holds() {

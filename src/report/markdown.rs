@@ -110,10 +110,7 @@ mod tests {
             given.reason = "it <must> | `live`".to_owned();
         }
         let mut out = Vec::new();
-        let context = Context {
-            prefix: "sub",
-            max_annotations: 0,
-        };
+        let context = sample::context("sub");
         write(&mut out, &report, &context).unwrap();
         let text = String::from_utf8(out).unwrap();
         let id = crate::rules::ALL[0].id;

@@ -63,10 +63,7 @@ mod tests {
         report.problems.clear();
         report.files = vec![sample::file("é = f(setsid=True)\n", &["setsid=True"])];
         let mut out = Vec::new();
-        let context = Context {
-            prefix: "",
-            max_annotations: 0,
-        };
+        let context = sample::context("");
         write(&mut out, &report, &context).unwrap();
         let line: Value = serde_json::from_slice(&out).unwrap();
         assert_eq!(

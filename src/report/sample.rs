@@ -1,9 +1,20 @@
 //! Findings made by hand, for the tests of the writers.
 
-use super::{FileReport, Finding, FindingId, Justification, Problem, ProblemId, Report, Verdict};
+use super::{
+    Context, FileReport, Finding, FindingId, Justification, Problem, ProblemId, Report, Verdict,
+};
 use crate::facts::tree::Statement;
 use crate::rules::{ALL, Certainty, Level};
 use crate::source::{Language, Source, Span};
+
+/// What writers know besides, in the folder `prefix` of a repository.
+pub(crate) const fn context(prefix: &str) -> Context<'_> {
+    Context {
+        prefix,
+        max_annotations: 10,
+        counts: true,
+    }
+}
 
 /// A finding of the first rule whose evidence is the first place of each of `tokens`.
 pub(crate) fn finding(source: &Source, tokens: &[&str]) -> Finding {

@@ -248,10 +248,7 @@ mod tests {
     #[test]
     fn a_log_has_what_code_scanning_reads() {
         let mut out = Vec::new();
-        let context = Context {
-            prefix: "sub dir",
-            max_annotations: 0,
-        };
+        let context = sample::context("sub dir");
         write(&mut out, &sample::report(), &context).unwrap();
         let log: Value = serde_json::from_slice(&out).unwrap();
         let run = &log["runs"][0];
@@ -282,10 +279,7 @@ mod tests {
         );
     }
 
-    const AT_ROOT: Context<'static> = Context {
-        prefix: "",
-        max_annotations: 0,
-    };
+    const AT_ROOT: Context<'static> = sample::context("");
 
     /// C 48: code scanning takes no more than so many results, tags and locations.
     #[test]

@@ -172,10 +172,7 @@ mod tests {
     use super::*;
     use crate::report::sample;
 
-    const CONTEXT: Context<'_> = Context {
-        prefix: "",
-        max_annotations: 0,
-    };
+    const CONTEXT: Context<'_> = sample::context("");
 
     /// The names of all elements, in order.
     fn elements(bytes: &[u8]) -> Vec<String> {

@@ -1,5 +1,6 @@
 //! A folder's files, without what ignore files and proven build output leave out.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::FileType;
 use std::io::{self, Read};
@@ -65,25 +66,45 @@ pub(super) fn comes_to(walk: &Walk, named: &Path, path: &Path) -> bool {
     let Some(last) = path.ancestors().find(exists) else {
         return false;
     };
-    let entries = entries(walk, named, Some(last.to_owned()));
+    let entries = entries(walk, named, Some(ways([last])));
     let mut entries = entries.build().flatten();
     entries.any(|entry| entry.path() == last)
 }
 
-/// Everything below `named` that is not left out; with `only`, the way to that path alone. Ignore
-/// files are honoured as git does, from the repository's root whatever `named` is. What one machine
-/// alone knows (the global ignore file) is not: the same tree is judged alike everywhere.
-fn entries(walk: &Walk, named: &Path, only: Option<PathBuf>) -> WalkBuilder {
+/// Takes those of `paths`, each below `named`, that nothing but git's ignore files leaves out.
+pub(super) fn whatever_git_ignores(
+    walk: &Walk,
+    named: &Path,
+    paths: &[PathBuf],
+    found: &mut Found,
+) {
+    let wanted: BTreeSet<&Path> = paths.iter().map(PathBuf::as_path).collect();
+    let mut entries = entries(walk, named, Some(ways(wanted.iter().copied())));
+    entries.git_ignore(false).git_exclude(false);
+    for entry in entries.build().flatten() {
+        if wanted.contains(entry.path()) {
+            met(walk, entry.path(), entry.file_type(), found);
+        }
+    }
+}
+
+/// Paths and the folders around them.
+fn ways<'a>(paths: impl IntoIterator<Item = &'a Path>) -> BTreeSet<PathBuf> {
+    let around = paths.into_iter().flat_map(Path::ancestors);
+    around.map(Path::to_owned).collect()
+}
+
+/// Everything below `named` that is not left out; with `only`, those paths alone. Ignore files are
+/// honoured as git does, from the repository's root whatever `named` is. What one machine alone knows
+/// (the global ignore file) is not: the same tree is judged alike everywhere.
+pub(super) fn entries(walk: &Walk, named: &Path, only: Option<BTreeSet<PathBuf>>) -> WalkBuilder {
     let mut builder = WalkBuilder::new(named);
     builder.hidden(false).git_global(false);
     let (place, excludes, top) = (walk.place.clone(), walk.excludes.clone(), named.to_owned());
     let configs = std::sync::Arc::clone(&walk.configs);
     builder.filter_entry(move |entry| {
         let folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-        let on_the_way = || {
-            only.as_ref()
-                .is_none_or(|only| only.starts_with(entry.path()))
-        };
+        let on_the_way = || only.as_ref().is_none_or(|only| only.contains(entry.path()));
         entry.depth() == 0
             || on_the_way()
                 && !(excludes.meets(&place, &top, entry.path(), folder)
@@ -144,16 +165,23 @@ fn met(walk: &Walk, path: &Path, kind: Option<FileType>, found: &mut Found) {
     }
 }
 
-fn is_git(name: &OsStr) -> bool {
+pub(super) fn is_git(name: &OsStr) -> bool {
     name == ".git"
 }
 
 /// Build output or a virtual environment, with proof: names alone say nothing (`src/target/`).
 fn is_made(folder: &Path) -> bool {
+    made(folder).is_some()
+}
+
+/// What a folder is that only a tool made, and how that is known.
+pub(super) fn made(folder: &Path) -> Option<&'static str> {
     if folder.file_name() == Some(OsStr::new("target")) {
-        return has_signature(&folder.join("CACHEDIR.TAG")).unwrap_or(false);
+        let signed = has_signature(&folder.join("CACHEDIR.TAG")).unwrap_or(false);
+        return signed.then_some("build output, by its CACHEDIR.TAG");
     }
-    folder.join("pyvenv.cfg").is_file()
+    let is_environment = folder.join("pyvenv.cfg").is_file();
+    is_environment.then_some("a virtual environment, by its pyvenv.cfg")
 }
 
 fn has_signature(tag: &Path) -> io::Result<bool> {

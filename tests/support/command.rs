@@ -50,7 +50,10 @@ pub(crate) fn project(config: &str) -> tempfile::TempDir {
 /// The program, with no wish for colours.
 pub(crate) fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_check-detached-spawns"));
-    command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
+    command
+        .env_remove("NO_COLOR")
+        .env_remove("FORCE_COLOR")
+        .env_remove("CLICOLOR_FORCE");
     command
 }
 

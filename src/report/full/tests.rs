@@ -6,6 +6,7 @@ fn drawn(report: &Report, unicode: bool) -> String {
     write(
         &mut out,
         report,
+        &sample::context(""),
         &Look {
             color: false,
             unicode,
