@@ -5,6 +5,7 @@ import os
 import shutil
 import tarfile
 import time
+import tomllib
 import unittest
 
 from support import NAME, PROGRAM, ROOT, Case, git, run
@@ -39,6 +40,18 @@ class Release(Case):
             self.assertIn("list-justified", texts[name].replace("\\-", "-"), name)
         version = self.content(run(self.folder / NAME, "--version"))
         self.assertTrue(version.startswith(NAME), version)
+
+    def test_binstall_is_told_the_names_of_the_archives(self):
+        cargo = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["package"]["metadata"]
+        told = {key: cargo["binstall"][key] for key in ("pkg-url", "bin-dir", "pkg-fmt")}
+        archive = self.pack(self.program())
+        values = {"{ name }": NAME, "{ bin }": NAME, "{ target }": "x86_64-unknown-linux-musl", "{ binary-ext }": ""}
+        for hole, value in values.items():
+            told = {key: text.replace(hole, value) for key, text in told.items()}
+        self.assertEqual(told["pkg-url"].rsplit("/", 1)[1], archive.name)
+        self.assertEqual(told["pkg-url"].rsplit("/", 2)[1], "v{ version }")
+        with tarfile.open(archive, "r:gz") as packed:
+            self.assertIn(told["bin-dir"], packed.getnames())
 
     def test_windows_keeps_its_suffix(self):
         shutil.copy(self.program(), self.folder / "built.exe")
