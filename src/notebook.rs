@@ -8,6 +8,7 @@
 mod magics;
 #[cfg(test)]
 mod tests;
+mod written;
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -31,7 +32,7 @@ pub struct Notebook {
 }
 
 /// Where a line lies.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Line {
     /// Its cell, and its line in that, both from 1. Cells of every kind count.
     cell: (u32, u32),
@@ -39,6 +40,8 @@ struct Line {
     row: u32,
     /// How much of that line stands before it: code points, UTF-16 units, bytes.
     before: [usize; 3],
+    /// How it is written in the file, where that is not how we would write it.
+    written: Option<Box<str>>,
 }
 
 /// Why a file cannot be read as a notebook.
@@ -125,7 +128,7 @@ pub fn read(file: &str) -> Result<Option<Notebook>, Fault> {
         if cell.cell_type == "code" {
             // Both are of one text.
             let at = cell.source.get().as_ptr().addr() - json.as_ptr().addr() + skipped;
-            reader.cell(number, cell.source.get(), at).map_err(fault)?;
+            reader.cell(number, cell.source.get(), at)?;
         }
     }
     Ok(Some(reader.done()))
@@ -143,6 +146,22 @@ fn fault(error: serde_json::Error) -> Fault {
         },
         why: format!("no notebook: {why}"),
     }
+}
+
+/// What is written from the byte `at` of the file on; a fault of it is told at its place in the file.
+fn parsed<'a, T: Deserialize<'a>>(file: &str, written: &'a str, at: usize) -> Result<T, Fault> {
+    serde_json::from_str(written).map_err(|error| {
+        let mut fault = fault(error);
+        let before = file.get(..at).unwrap_or_default();
+        let line = before.rfind('\n').map_or(0, |found| found + 1);
+        let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        if fault.at.line == 1 {
+            // The parser counts bytes, from 1.
+            fault.at.column += number(before.len() - line);
+        }
+        fault.at.line += number(before.matches('\n').count());
+        fault
+    })
 }
 
 /// Puts the text together.
@@ -169,19 +188,19 @@ impl<'a> Reader<'a> {
 
     /// Adds the cell of this number, whose source is written as `raw` from the byte `at` of the file on: one
     /// string, or a list of them.
-    fn cell(&mut self, number: u32, raw: &str, at: usize) -> serde_json::Result<()> {
+    fn cell(&mut self, number: u32, raw: &str, at: usize) -> Result<(), Fault> {
         let pieces: Vec<&RawValue> = if raw.starts_with('[') {
-            serde_json::from_str(raw)?
+            parsed(self.file, raw, at)?
         } else {
-            vec![serde_json::from_str(raw)?]
+            vec![parsed(self.file, raw, at)?]
         };
         let from = self.notebook.text.len();
         let mut row = 1;
         for piece in pieces {
-            let text: String = serde_json::from_str(piece.get())?;
             let at = at + piece.get().as_ptr().addr() - raw.as_ptr().addr();
+            let text: String = parsed(self.file, piece.get(), at)?;
             // A line ends at each of these in Python, and in no notebook.
-            row = self.piece((number, row), &text.replace('\r', " "), at);
+            row = self.piece((number, row), piece.get(), &text.replace('\r', " "), at);
         }
         let text = &mut self.notebook.text;
         if text.len() > from && !text.ends_with('\n') {
@@ -189,11 +208,25 @@ impl<'a> Reader<'a> {
         }
         let cell = text.get(from..).unwrap_or_default().to_owned();
         magics::blank(&cell, from, &mut self.notebook);
+        self.end(&cell);
         Ok(())
     }
 
-    /// Adds text that is written from the byte `at` of the file on; the number of the cell's next line.
-    fn piece(&mut self, (cell, mut row): (u32, u32), text: &str, at: usize) -> u32 {
+    /// A comment at the end of a cell speaks of nothing in the next one: a statement stands between them.
+    fn end(&mut self, cell: &str) {
+        let last = cell.trim_end().lines().next_back().unwrap_or_default();
+        if last.trim_start().starts_with('#')
+            && let Some(line) = self.notebook.lines.last().cloned()
+        {
+            self.notebook.text.push_str(" \n");
+            self.notebook.code.push_str("0\n");
+            self.notebook.lines.push(line);
+        }
+    }
+
+    /// Adds text that is written, in quotes, from the byte `at` of the file on; the number of the cell's next
+    /// line.
+    fn piece(&mut self, (cell, mut row): (u32, u32), written: &str, text: &str, at: usize) -> u32 {
         let line = self.starts.partition_point(|start| *start <= at).max(1);
         let start = self.starts.get(line - 1).copied().unwrap_or_default();
         // With its quote.
@@ -204,17 +237,20 @@ impl<'a> Reader<'a> {
         let more = self.file.get(from..=at).unwrap_or_default();
         let mut before = add(known, widths(more));
         self.known = (start, at + 1, before);
-        for part in text.split_inclusive('\n') {
+        let written = written.get(1..written.len().saturating_sub(1));
+        let written = written::lines(written.unwrap_or_default());
+        for (part, written) in text.split_inclusive('\n').zip(written) {
             if self.notebook.text.is_empty() || self.notebook.text.ends_with('\n') {
                 self.notebook.lines.push(Line {
                     cell: (cell, row),
                     row: u32::try_from(line).unwrap_or(u32::MAX),
                     before,
+                    written: (escaped(part) != written).then(|| written.into()),
                 });
                 row += 1;
             }
             self.notebook.text.push_str(part);
-            before = add(before, widths(&escaped(part)));
+            before = add(before, widths(written));
         }
         row
     }
@@ -255,7 +291,12 @@ impl Notebook {
         let Some(line) = self.line(line) else {
             return Position { line: 1, column: 1 };
         };
-        let columns = add(line.before, widths(&escaped(before)));
+        let escaped = escaped(before);
+        let written = line.written.as_ref();
+        let written = written.map_or(escaped.as_str(), |own| {
+            written::beginning(own, before.len())
+        });
+        let columns = add(line.before, widths(written));
         let column = match unit {
             Unit::CodePoints => columns[0],
             Unit::Utf16 => columns[1],

@@ -27,16 +27,11 @@ pub(super) fn blank(cell: &str, from: usize, notebook: &mut Notebook) {
     for line in head.split_inclusive('\n') {
         masked(line, 0, &mut notebook.code);
     }
-    if PYTHON.contains(&name) {
+    let reader = if name == "script" { script(rest) } else { name };
+    if PYTHON.contains(&reader) {
         return lines(body, from + head.len(), notebook);
     }
-    let mut words = rest.split_whitespace();
-    let script = words.find(|word| !word.starts_with('-'));
-    let script = script.and_then(|word| word.rsplit('/').next());
-    let shell = match name {
-        "script" => SHELL.iter().find(|shell| script == Some(**shell)),
-        _ => SHELL.iter().find(|shell| name == **shell),
-    };
+    let shell = SHELL.iter().find(|shell| reader == **shell);
     if let Some(shell) = shell {
         let start = from + head.len();
         notebook
@@ -51,6 +46,20 @@ pub(super) fn blank(cell: &str, from: usize, notebook: &mut Notebook) {
             masked(line, 0, &mut notebook.code);
         }
     }
+}
+
+/// The program to which `%%script` gives its cell: behind options, some of which take a word, and `env`.
+fn script(rest: &str) -> &str {
+    let mut words = rest.split_whitespace();
+    while let Some(word) = words.next() {
+        match word.rsplit('/').next().unwrap_or(word) {
+            _ if ["--out", "--err", "--proc"].contains(&word) => drop(words.next()),
+            "env" => {}
+            _ if word.starts_with('-') || word.contains('=') => {}
+            name => return name,
+        }
+    }
+    ""
 }
 
 /// The shell that reads the text of a magic.
@@ -141,12 +150,32 @@ fn magic(text: &str) -> Option<Magic> {
     }
     let (name, rest) = parted(text.strip_prefix('%')?);
     let skipped = 1 + name.len();
-    let plain = !rest.trim().is_empty() && !rest.trim_start().starts_with('-');
+    let statement = ["time", "timeit", "prun"].contains(&name);
     Some(match name {
-        "time" | "timeit" | "prun" if plain => Magic::Statement(skipped),
+        _ if statement && let Some(options) = options(rest) => Magic::Statement(skipped + options),
         "sx" | "system" => Magic::Shell(skipped),
         _ => Magic::Other,
     })
+}
+
+/// How many bytes the options before a statement have; nothing where there is no statement.
+fn options(rest: &str) -> Option<usize> {
+    let mut text = rest;
+    loop {
+        let word = text.trim_start().split_whitespace().next()?;
+        if !word.starts_with('-') {
+            return Some(rest.len() - text.len());
+        }
+        text = &text.trim_start()[word.len()..];
+        // A value may stand in the same word.
+        if word.len() == 2 && word.ends_with(['n', 'r', 'p', 'l', 's', 'T', 'D']) {
+            let value = text.trim_start().split_whitespace().next()?;
+            // `-r` of `%prun` takes none.
+            if !word.ends_with('r') || value.bytes().all(|byte| byte.is_ascii_digit()) {
+                text = &text.trim_start()[value.len()..];
+            }
+        }
+    }
 }
 
 /// The name of a magic, and what follows it.

@@ -63,6 +63,39 @@ fn lines_know_their_cells_and_their_places() {
     assert_eq!(bytes, one.place(1, "a = \"é", Unit::Utf16).column + 1);
 }
 
+/// A letter may be written by its number, and a slash with a backslash before it.
+#[test]
+fn columns_are_those_of_what_is_written() {
+    let file =
+        r#"{"cells": [{"cell_type": "code", "source": ["a\u00e9\/b = \ud83e\udd80 c\n", "d"]}]}"#;
+    let one = read(file).unwrap().unwrap();
+    assert_eq!(one.text, "aé/b = 🦀 c\nd\n");
+    for (before, letter) in [
+        ("", "a"),
+        ("aé", r"\/b"),
+        ("aé/b = ", r"\ud83e"),
+        ("aé/b = 🦀 ", r"c\n"),
+    ] {
+        let at = one.place(1, before, Unit::Bytes);
+        let rest = &file[at.column as usize - 1..];
+        assert!(rest.starts_with(letter), "{before}: {rest}");
+    }
+    let next = one.place(2, "", Unit::Bytes);
+    assert!(file[next.column as usize - 1..].starts_with("d\"]"));
+}
+
+/// A reason at the end of a cell is one for nothing: cells are run one by one.
+#[test]
+fn a_comment_ends_with_its_cell() {
+    let one = notebook(&[("code", "a\n# why\n\n"), ("code", "b"), ("code", "c # why")]);
+    assert_eq!(one.text, "a\n# why\n\n \nb\nc # why\n");
+    assert_eq!(one.code, "a\n# why\n\n0\nb\nc # why\n");
+    assert_eq!(
+        [3, 4, 5].map(|line| one.cell(line)),
+        [(1, 3), (1, 3), (2, 1)]
+    );
+}
+
 #[test]
 fn a_source_may_be_one_string() {
     let file =
@@ -84,7 +117,14 @@ fn what_is_no_python_is_blanked() {
         ("%matplotlib inline\nx = 1", "'                '\nx = 1"),
         ("if x:\n    %cd y\n    z", "if x:\n    '   '\n    z"),
         ("%time f()", "_;    f()"),
-        ("%timeit -n 3 f()", "'              '"),
+        ("%timeit -n 3 f()", "_;           f()"),
+        ("%timeit -n3 -q -r 2 f()", "_;                  f()"),
+        ("%prun -r -s cumtime f()", "_;                  f()"),
+        ("%timeit -n 3", "'          '"),
+        (
+            "%%script --bg env A=1 python3\nf()",
+            "'                           '\nf()",
+        ),
         ("f?", "''"),
         ("?f", "''"),
         ("x = a  # what?", "x = a  # what?"),
@@ -118,6 +158,11 @@ fn what_a_shell_runs_is_listed() {
             ("bash", "# why\nls\n"),
         ),
         (
+            "%%script --out x env -S bash -e\nls",
+            "'                             '\n''",
+            ("bash", "ls\n"),
+        ),
+        (
             "%%script /bin/sh -e\nls",
             "'                 '\n''",
             ("sh", "ls\n"),
@@ -141,6 +186,11 @@ fn what_is_no_notebook_says_why() {
             .why
             .starts_with("no notebook")
     );
+    let inner = why("{\"cells\": [\n {\"cell_type\": \"code\", \"source\":\n  [\"a\",\n   5]}]}");
+    assert_eq!(inner.at, Position { line: 4, column: 4 });
+    let inner = why("{\"cells\": [{\"cell_type\": \"code\", \"source\": [5]}]}");
+    assert_eq!(inner.at.line, 1);
+    assert!(inner.at.column > 40, "{inner:?}");
     let r = r#"{"cells": [], "metadata": {"language_info": {"name": "R"}}}"#;
     assert!(read(r).unwrap().is_none());
     assert_eq!(read("\u{feff}{\"cells\": []}").unwrap().unwrap().text, "");
@@ -169,6 +219,7 @@ fn odd_cells_end() {
         assert_eq!(breaks(&one.code), breaks(&one.text), "{cell:?}");
         assert_eq!(one.lines.len(), breaks(&one.text).len(), "{cell:?}");
         assert!(one.code.ends_with("\nx\n"), "{cell:?}");
+        assert_eq!(one.text.matches('x').count(), 1 + cell.matches('x').count());
     }
     let file = written(&[("code", "!ls é\n%%x")]);
     for (at, _) in file.char_indices() {
