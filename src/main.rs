@@ -117,6 +117,13 @@ fn command(cli: &Cli) -> Result<u8, String> {
 
 /// Finds, judges, compares, changes, reports.
 fn judge(cli: &Cli, walk: &Walk) -> Result<u8, String> {
+    let shows = cli.diff || cli.show_files;
+    if shows && let Some(file) = cli.output_format.iter().find_map(|own| own.file.as_ref()) {
+        let file = file.display();
+        return Err(format!(
+            "nothing would be written to {file}: --diff and --show-files stand in place of a report"
+        ));
+    }
     if cli.diff && cli.fix == cli.add_markers {
         return Err("--diff shows what --fix or --add-markers would change: give one".to_owned());
     }

@@ -83,6 +83,9 @@ fn why_a_file_is_read_or_not() -> Fallible {
         "note: venv: not read: a virtual environment, by its pyvenv.cfg",
     ];
     assert_eq!(lines(&shown), sources);
+    let report = run(at, &["--show-files", "--output-format=json=report.json"])?;
+    assert_eq!(status(&report), 2);
+    assert!(!at.join("report.json").exists() && report.stdout.is_empty());
     let told = lines(&run(at, &["-v", "--exclude", "new"])?);
     let others = [
         "note: a.py: read as python",
