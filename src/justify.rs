@@ -245,7 +245,7 @@ fn unused(
             "this justification is near, but does not reach the spawn".to_owned(),
         ));
     }
-    let line = page.line(index);
+    let line = page.called(page.line(index));
     said(
         &format!("the justification does not reach the detaching spawn on line {line}"),
         "move it directly above the statement, with no blank line or code between, directly above the argument that \

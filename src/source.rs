@@ -159,6 +159,17 @@ impl Source {
         Some(notebook.cell(self.line(at)))
     }
 
+    /// What people call a line of the text (from 1): its number, in a notebook that in its cell.
+    pub fn called(&self, line: u32) -> String {
+        match &self.notebook {
+            None => line.to_string(),
+            Some(notebook) => {
+                let (cell, line) = notebook.cell(line);
+                format!("{line} of cell {cell}")
+            }
+        }
+    }
+
     /// Where in the file the byte offset `at` lies, as reports give it: of a notebook in its JSON.
     pub fn told(&self, at: u32, unit: Unit) -> Position {
         let line = self.line(at);

@@ -204,3 +204,25 @@ fn a_baseline_holds_while_cells_move() -> Fallible {
     assert_eq!(status(&run(at, &baseline)?), 0);
     Ok(())
 }
+
+/// A reason at the end of a cell reaches no spawn of the next one, and is told where that is.
+#[test]
+fn a_reason_stays_in_its_cell() -> Fallible {
+    let folder = tempfile::tempdir()?;
+    let sources = [
+        "import subprocess\n# detached-spawn: the notebook's server must outlive its kernel",
+        "subprocess.Popen(['x'], start_new_session=True)",
+    ];
+    let cells = sources.map(|text| json!({"cell_type": "code", "metadata": {}, "source": text}));
+    let file = json!({"cells": cells, "metadata": {}, "nbformat": 4});
+    write(folder.path(), "a.ipynb", file.to_string());
+    let lines = concise(folder.path(), &["a.ipynb"]);
+    let unused =
+        "cell 1, line 2: the justification does not reach the detaching spawn on line 1 of cell 2";
+    assert!(lines.iter().any(|line| line.ends_with(unused)), "{lines:?}");
+    assert!(
+        lines.iter().any(|line| line.contains("cell 2, line 1: ")),
+        "{lines:?}"
+    );
+    Ok(())
+}

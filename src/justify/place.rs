@@ -278,6 +278,11 @@ impl<'a> Page<'a> {
         (self.evidence, self.acts) = (evidence, acts);
     }
 
+    /// What people call a line.
+    pub(super) fn called(&self, line: u32) -> String {
+        self.source.called(line)
+    }
+
     /// First line of the evidence of a spawn.
     pub(super) fn line(&self, spawn: usize) -> u32 {
         self.spawns

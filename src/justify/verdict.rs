@@ -125,14 +125,14 @@ pub(super) fn settle(
         until: words.until,
         origin: Origin::Comment,
     });
-    let line = source.line(claim.note.span.start);
+    let line = source.called(source.line(claim.note.span.start));
     match fault(page, finding, claim, terms, today) {
         None => finding.verdict = Verdict::Justified,
         Some(fault) => {
             finding
                 .notes
                 .push((claim.note.span, "the justification".to_owned()));
-            fault.put(finding, line);
+            fault.put(finding, &line);
         }
     }
 }
@@ -143,10 +143,10 @@ pub(super) fn settle_argument(source: &Source, finding: &mut Finding, terms: &Te
     let Some(given) = given.filter(|it| it.origin == Origin::Argument) else {
         return;
     };
-    let line = source.line(given.span.start);
+    let line = source.called(source.line(given.span.start));
     match reason::fault(&given.reason, terms) {
         None => finding.verdict = Verdict::Justified,
-        Some(fault) => empty(&fault, "as its argument", terms).put(finding, line),
+        Some(fault) => empty(&fault, "as its argument", terms).put(finding, &line),
     }
 }
 
@@ -159,7 +159,7 @@ struct Fault {
 
 impl Fault {
     /// A faulty justification fails the run at every level.
-    fn put(self, finding: &mut Finding, line: u32) {
+    fn put(self, finding: &mut Finding, line: &str) {
         finding.id = self.id;
         finding.level = Level::Deny;
         finding.verdict = Verdict::Unjustified;
@@ -196,7 +196,8 @@ fn ambiguous(page: &Page<'_>, claim: &Claim<'_>) -> Fault {
     lines.sort_unstable();
     let count = lines.len();
     lines.dedup();
-    let lines: Vec<String> = lines.iter().take(8).map(u32::to_string).collect();
+    let lines = lines.iter().take(8).map(|line| page.called(*line));
+    let lines: Vec<String> = lines.collect();
     Fault {
         id: FindingId::AmbiguousJustification,
         message: format!("the justification could speak of {count} detaching spawns, on line {}", lines.join(", ")),
