@@ -22,7 +22,7 @@ use unicode_normalization::UnicodeNormalization;
 use crate::decode::{decode, wide};
 use crate::justify::{MARKER, NEAR};
 use crate::policy::Policy;
-use crate::rules::{self, PYTHON, RUST, Words};
+use crate::rules::{self, PYTHON, RUST, Rule, Words};
 use crate::source::Language;
 use programs::Programs;
 use terms::{Bytes, Gathered, Says, Terms};
@@ -54,11 +54,13 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// The filter of all rules, and of what the configuration adds: its helpers and its markers.
+    /// The filter of the rules whose findings some policy tells of (all rules, without one), and of what the
+    /// configuration adds: its helpers and its markers.
     pub fn new<'a>(policies: impl Iterator<Item = &'a Policy>) -> Self {
+        let policies: Vec<&Policy> = policies.collect();
         let mut helpers = Vec::new();
         let mut markers = Vec::new();
-        for policy in policies {
+        for policy in &policies {
             let own = policy.detaching.iter();
             helpers.extend(own.map(|helper| helper.name().to_owned()));
             markers.push(policy.terms.marker.clone());
@@ -67,7 +69,11 @@ impl Filter {
         markers.sort_unstable();
         markers.dedup();
         let pieces: Option<Vec<Regex>> = markers.iter().map(|marker| pieces(marker)).collect();
-        let all: Vec<&Words> = rules::ALL.iter().map(|rule| &rule.words).collect();
+        let told = |rule: &&&Rule| {
+            policies.is_empty() || policies.iter().any(|policy| policy.tells_of(rule))
+        };
+        let told = rules::ALL.iter().filter(told);
+        let all: Vec<&Words> = told.map(|rule| &rule.words).collect();
         match (pieces, Self::of(&all, &helpers)) {
             (Some(markers), Some(filter)) => Self { markers, ..filter },
             _ => Self::open(),
@@ -160,12 +166,15 @@ impl Filter {
             return said.wanted;
         }
         let text = decode(Language::Python, &bytes).text;
-        let Some(read) = texts::python(&text) else {
+        let Some(mut read) = texts::python(&text) else {
             // Brackets or quotes do not fit: what is code and what is text is anybody's guess.
             return true;
         };
         let whole = terms.read(read.whole().as_bytes(), Bytes::Code, |said| said.matches);
         let named = terms.read(read.named().as_bytes(), Bytes::Code, |_| false);
+        if named.names {
+            read.members_are_values();
+        }
         let wide = || named.wide.is_some_and(|positions| read.is_wide(positions));
         let runs = || {
             let shell = whole.shell || named.shell || read.is_wide(SHELL_AT);

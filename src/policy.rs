@@ -8,6 +8,7 @@ use crate::globs::Globs;
 use crate::justify::Terms;
 use crate::met::Met;
 use crate::report::{Date, FileReport, Finding, FindingId, Justification, Origin, Verdict};
+use crate::rules::{Certainty, Level, Rule};
 
 /// The rules of one project.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +23,14 @@ pub struct Policy {
     pub owning: Vec<Helper>,
     /// Where spawns may detach without a comment.
     pub allows: Vec<Allow>,
+}
+
+impl Policy {
+    /// Whether what a mechanism alone finds may be told, or may be what an `[[allow]]` speaks of.
+    pub fn tells_of(&self, rule: &Rule) -> bool {
+        self.levels.of(rule, Certainty::Sure) != Level::Allow
+            || self.allows.iter().any(|allow| allow.names(rule))
+    }
 }
 
 /// A function or method of the team's own.
@@ -92,9 +101,13 @@ pub struct Allow {
 }
 
 impl Allow {
+    fn names(&self, rule: &Rule) -> bool {
+        let mut own = self.mechanisms.iter();
+        own.any(|own| own == rule.id || own == "all")
+    }
+
     fn speaks_of(&self, inside: &Path, finding: &Finding) -> bool {
-        let named = |id: &str| self.mechanisms.iter().any(|own| own == id || own == "all");
-        finding.rules.iter().all(|rule| named(rule.id)) && self.paths.covers(inside, false)
+        finding.rules.iter().all(|rule| self.names(rule)) && self.paths.covers(inside, false)
     }
 }
 

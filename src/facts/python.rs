@@ -20,7 +20,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::facts::tree::Tree;
 use crate::source::Source;
-pub(crate) use literals::literals;
+pub(crate) use literals::{Role, literals};
 
 /// Larger files go to tree-sitter at once: rustpython needs 250 times their size in memory.
 const STRICT_SIZE: usize = 1 << 20;

@@ -1,6 +1,9 @@
 use super::*;
 use crate::facts::MAX_ITEMS;
-use crate::policy::Helper;
+use crate::globs::Globs;
+use crate::met::Met;
+use crate::policy::{Allow, Helper};
+use crate::rules::Level;
 
 fn wants(language: Language, text: &str) -> bool {
     Filter::new(std::iter::empty()).wants(language, text.as_bytes())
@@ -104,6 +107,16 @@ const IN_LITERALS: &[&str] = &[
     "import signal\nsignal.signal(\n    1, signal.SIG_IGN)",
     "import signal\nsignal.pthread_sigmask(0, [1])",
     "import ctypes\nctypes.CDLL(None).syscall(0o160)",
+    "from plumbum import local\nlocal['nginx']()",
+    "import sh\ngetattr(sh, 'nginx')()",
+    "subprocess.run({'a': 1}['a'] or ['nginx'])",
+    "def f(x):\n    return ['nginx']\nsubprocess.run(f(1))",
+    "C = 'nginx'\nnot x\nsubprocess.run(C)",
+    "subprocess.run(C['a':'b'], 'nginx')",
+    "subprocess.run([n['a'], 'nginx'])",
+    "subprocess.run(getattr(x, 'y', 'nginx'))",
+    "for c in 'nginx', 'ls':\n    subprocess.run(c)",
+    "subprocess.run(['nginx'] if 'a' in x else [])",
 ];
 
 /// Commands where a shell's text begins one.
@@ -159,6 +172,11 @@ fn what_only_looks_so_is_left_out() {
         "get_context('fork')",
         "m.group().spawn",
         "x = empty",
+        "import subprocess\nsubprocess.run(o['timeout'], o['nginx'])",
+        "import subprocess\no['nginx'] = subprocess.run('ls')",
+        "import subprocess\nf(hasattr(o, 'nginx'), getattr(o, 'nginx', None))",
+        "import subprocess\nmonkeypatch.setattr(o, 'nginx', f)",
+        "import subprocess\nif 'nginx' in o or 'nginx' not in o or 'nginx' == o:\n    pass",
     ];
     check(Language::Python, &python, false);
     let rust = [
@@ -241,6 +259,39 @@ fn what_the_configuration_adds_is_wanted() {
         assert!(filter.wants(Language::Rust, text.as_bytes()), "{text}");
     }
     assert!(!filter.wants(Language::Rust, b"fn begin() {}"));
+}
+
+/// A mechanism whose findings nobody is told of asks for no file.
+#[test]
+fn what_is_told_of_is_wanted() {
+    let background = b"import os\nos.system('x &')";
+    let session = b"import os\nos.setsid()";
+    let wants = |policies: &[&Policy], text| {
+        Filter::new(policies.iter().copied()).wants(Language::Python, text)
+    };
+    let mut allowed = Policy::default();
+    allowed.levels.set = vec![("all".to_owned(), Level::Allow)];
+    let mut told = allowed.clone();
+    told.levels
+        .set
+        .push(("shell-background".to_owned(), Level::Warn));
+    let mut spoken = allowed.clone();
+    spoken.allows = vec![Allow {
+        paths: Globs::new(&["a".to_owned()]).unwrap(),
+        written: Vec::new(),
+        mechanisms: vec!["shell-background".to_owned()],
+        reason: String::new(),
+        until: None,
+        place: String::new(),
+        met: Met::default(),
+    }];
+    let usual = Policy::default();
+    assert!(!wants(&[&usual], background) && wants(&[&usual], session));
+    assert!(!wants(&[&allowed], background) && !wants(&[&allowed], session));
+    for wanting in [&told, &spoken] {
+        assert!(wants(&[&usual, wanting], background));
+        assert!(!wants(&[wanting], session));
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::terms::UNREACHED;
+use crate::facts::python::Role;
 use crate::facts::{python, rust};
 
 /// A literal, or several side by side.
@@ -22,6 +23,8 @@ pub(super) struct Read {
     pub(super) code: String,
     /// Literals that may go anywhere.
     pub(super) texts: Vec<Text>,
+    /// Literals that are values only where a library makes programs of them.
+    members: Vec<Text>,
     /// Literals that are only keys or messages.
     inert: Vec<String>,
     /// Calls with many positions: what is called, how many, and whether a list is spread behind them.
@@ -52,7 +55,11 @@ pub(super) fn python(text: &str) -> Option<Read> {
     for literal in literals.all {
         let text = literal.text;
         match read.texts.last_mut() {
-            _ if literal.inert => read.inert.push(text),
+            _ if literal.role == Role::Inert => read.inert.push(text),
+            _ if literal.role == Role::Member => read.members.push(Text {
+                text,
+                goes_on: false,
+            }),
             Some(last) if literal.joins => last.text.push_str(&text),
             _ => read.texts.push(Text {
                 text,
@@ -130,8 +137,8 @@ impl Read {
 
     /// Whether one of those functions may be asked for by its name: `getattr(subprocess, "Popen")(…)`.
     fn is_asked_for(&self) -> bool {
-        let named = |text: &Text| WITH_POSITIONS.contains(&text.text.as_str());
-        self.code.contains("getattr") && self.texts.iter().any(named)
+        let named = |text: &String| WITH_POSITIONS.contains(&text.as_str());
+        self.code.contains("getattr") && self.all().any(named)
     }
 
     /// The names that those functions get: `import call as name`, `name = subprocess.call`.
@@ -155,8 +162,7 @@ impl Read {
 
     /// Code and all literals, in quotes, so that a word in one has the borders that it has in the file.
     pub(super) fn whole(&self) -> String {
-        let texts = self.texts.iter().map(|text| &text.text);
-        self.with(&format!("{UNREACHED}\""), texts.chain(&self.inert))
+        self.with(&format!("{UNREACHED}\""), self.all())
     }
 
     /// Code, and the literals that may name something of it: `getattr(os, "system")`, a program.
@@ -165,11 +171,21 @@ impl Read {
             .iter()
             .any(|name| self.code.contains(name))
             && ASKED.iter().any(|name| self.code.contains(name));
-        let texts = self.texts.iter().map(|text| &text.text);
-        let names = texts
-            .chain(&self.inert)
+        let names = self
+            .all()
             .filter(|text| asks && !text.contains(' ') || is_program_text(text));
         self.with("\n, \"", names)
+    }
+
+    /// Takes the names of members for values: a library makes programs of them.
+    pub(super) fn members_are_values(&mut self) {
+        self.texts.append(&mut self.members);
+    }
+
+    /// Every literal.
+    fn all(&self) -> impl Iterator<Item = &String> {
+        let texts = self.texts.iter().chain(&self.members);
+        texts.map(|text| &text.text).chain(&self.inert)
     }
 
     fn with<'t>(&self, quote: &str, texts: impl Iterator<Item = &'t String>) -> String {

@@ -17,8 +17,19 @@ pub(crate) struct Found {
     pub(crate) joins: bool,
     /// Whether something else is joined before it.
     pub(crate) follows: bool,
-    /// Whether it can be no value that goes anywhere: a message, a key.
-    pub(crate) inert: bool,
+    /// What it can be.
+    pub(crate) role: Role,
+}
+
+/// What a literal can be, by where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// A value that goes anywhere.
+    Value,
+    /// The name of what is taken from something, as `local["nohup"]` takes a program.
+    Member,
+    /// A message, a key, what is compared: nothing that goes anywhere.
+    Inert,
 }
 
 /// All of a text.
@@ -39,6 +50,12 @@ pub(crate) struct Literals {
 /// Fewer positions than this are not told of.
 const FEW: usize = 8;
 
+/// Words behind which a value begins.
+const KEYWORDS: &[&str] = &[
+    "and", "assert", "await", "case", "del", "elif", "else", "exec", "from", "if", "in", "is",
+    "lambda", "match", "not", "or", "print", "raise", "return", "while", "yield",
+];
+
 /// How deep formats are followed into each other.
 const DEEPEST: usize = 8;
 
@@ -57,6 +74,8 @@ struct Level {
     other: usize,
     /// Whether it holds parameters with their defaults, which are no arguments.
     defines: bool,
+    /// Whether it indexes what stands before it.
+    indexes: bool,
 }
 
 struct Pass<'t> {
@@ -96,6 +115,7 @@ impl Level {
             named: false,
             other: 0,
             defines: false,
+            indexes: false,
         }
     }
 }
@@ -189,10 +209,20 @@ impl<'t> Pass<'t> {
         self.levels.push(Level {
             callee: called.then_some(name),
             defines: self.defined && byte == b'(',
+            indexes: byte == b'[' && self.is_value(),
             ..Level::new(byte)
         });
         self.found.code.push(char::from(byte));
         self.note(byte);
+    }
+
+    /// Whether a value stands before what opens here, which may be indexed.
+    fn is_value(&self) -> bool {
+        match self.last[1] {
+            b')' | b']' | b'}' | b'"' => true,
+            b'a' => !KEYWORDS.contains(&self.slice(self.word)),
+            _ => false,
+        }
     }
 
     fn close(&mut self, byte: u8) {
@@ -309,7 +339,7 @@ impl<'t> Pass<'t> {
             joins: self.beside,
             // What is added to a variable may go on with it.
             follows: self.last[1] == b'+' || self.last == *b"+=",
-            inert: self.is_inert(),
+            role: self.role(),
         };
         self.found.all.push(found);
         self.last = [self.last[1], b'"'];

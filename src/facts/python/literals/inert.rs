@@ -1,6 +1,7 @@
 //! Literals that can be no value that goes anywhere: messages, keys, what is compared.
 
-use super::Pass;
+use super::{Pass, Role};
+use crate::source::is_word;
 
 /// What is called with a message.
 const MESSAGES: &[&str] = &[
@@ -41,6 +42,8 @@ const KEYED: &[&str] = &[
     "register",
     "isinstance",
 ];
+/// What is called with a key behind that whose key it is.
+const SETS: &[&str] = &["hasattr", "setattr", "delattr"];
 /// Arguments that are told to people.
 const TOLD: &[&str] = &[
     "help",
@@ -54,9 +57,39 @@ const TOLD: &[&str] = &[
 ];
 
 impl Pass<'_> {
-    /// Whether the literal that ends here is one of them, by what stands around it.
-    pub(super) fn is_inert(&self) -> bool {
-        if matches!(&self.last, b"==" | b"!=") {
+    /// What the literal that ends here can be, by what stands around it.
+    pub(super) fn role(&self) -> Role {
+        if self.is_inert() {
+            Role::Inert
+        } else if self.is_member() {
+            Role::Member
+        } else {
+            Role::Value
+        }
+    }
+
+    /// Whether it alone indexes something, or is the name that `getattr` is given.
+    fn is_member(&self) -> bool {
+        let Some(level) = self.levels.last() else {
+            return false;
+        };
+        let indexes = level.indexes && self.last[1] == b'[' && self.next() == Some(b']');
+        let callee = level.callee.map(|callee| self.slice(callee));
+        indexes || callee == Some("getattr") && level.commas == 1 && level.keyword.is_none()
+    }
+
+    /// Whether a comparison follows: `"at" in names`.
+    fn is_compared(&self) -> bool {
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t'));
+        let rest = rest.get(blanks.count()..).unwrap_or_default();
+        let word = rest.iter().position(|byte| !is_word(*byte));
+        let word = rest.get(..word.unwrap_or(rest.len()));
+        rest.starts_with(b"==") || rest.starts_with(b"!=") || matches!(word, Some(b"in" | b"not"))
+    }
+
+    fn is_inert(&self) -> bool {
+        if matches!(&self.last, b"==" | b"!=") || self.is_compared() {
             return true;
         }
         let Some(level) = self.levels.last() else {
@@ -80,7 +113,8 @@ impl Pass<'_> {
             && level
                 .keyword
                 .is_some_and(|word| TOLD.contains(&self.slice(word)));
-        let key = KEYED.contains(&name) && level.commas == 0;
+        let key = KEYED.contains(&name) && level.commas == 0
+            || SETS.contains(&name) && level.commas == 1 && level.keyword.is_none();
         message || told || key
     }
 }
