@@ -10,6 +10,7 @@
 //! itself puts together from several names or literals (`"set" + SID`), or writes with blanks
 //! where nobody does (`open :: that`). `--no-prefilter` reads every file.
 
+mod escapes;
 mod programs;
 mod terms;
 mod texts;
@@ -25,7 +26,7 @@ use crate::policy::Policy;
 use crate::rules::{self, PYTHON, RUST, Rule, Words};
 use crate::source::Language;
 use programs::Programs;
-use terms::{Bytes, Gathered, Says, Terms};
+use terms::{Bytes, Gathered, Said, Says, Terms};
 
 /// Words that a comment has which speaks to this tool, well formed or misspelt in one of its words.
 const MARKERS: &[&[&str]] = &[
@@ -162,7 +163,7 @@ impl Filter {
             return true;
         };
         let said = terms.read(&bytes, Bytes::Raw, |said| said.wanted);
-        if said.wanted || said.is_nothing() {
+        if said.wanted || said.is_nothing() || hides_nothing(terms, said, &bytes) {
             return said.wanted;
         }
         let text = decode(Language::Python, &bytes).text;
@@ -190,7 +191,7 @@ impl Filter {
         if said.wanted {
             return true;
         }
-        if said.is_nothing() {
+        if said.is_nothing() || hides_nothing(terms, said, bytes) {
             return false;
         }
         let text = decode(Language::Rust, bytes).text;
@@ -205,6 +206,15 @@ impl Filter {
                     .of(&read.texts)
                     .are_run(said.shell, read.splits("shlex"))
     }
+}
+
+/// Whether a file that is only looked at because escapes may hide a word hides none.
+fn hides_nothing(terms: &Terms, said: Said, bytes: &[u8]) -> bool {
+    said.only_hides()
+        && escapes::with_resolved(bytes).is_some_and(|bytes| {
+            let said = terms.read(&bytes, Bytes::Raw, |said| !said.only_hides());
+            said.only_hides()
+        })
 }
 
 /// What stands in every word that may be meant as `marker`: each edit spoils one piece of it, so that
@@ -241,12 +251,28 @@ fn plain(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
             Cow::Owned(decoded.text)
         }
     };
-    if text.chars().any(|char| may_fold(char) && folds(char)) {
+    if beyond_ascii(&text).any(|char| may_fold(char) && folds(char)) {
         return Some(Cow::Owned(text.nfkc().collect::<String>().into_bytes()));
     }
     Some(match text {
         Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
         Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+    })
+}
+
+/// The characters of a text that are not ASCII.
+fn beyond_ascii(text: &str) -> impl Iterator<Item = char> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let bytes = rest.as_bytes();
+        // Most of it is: by chunks this takes no time.
+        let chunks = bytes.chunks(32).take_while(|chunk| chunk.is_ascii());
+        let ascii = chunks.map(<[u8]>::len).sum::<usize>();
+        let tail = bytes.get(ascii..).unwrap_or_default();
+        let start = ascii + tail.iter().position(|byte| !byte.is_ascii())?;
+        let char = rest.get(start..)?.chars().next()?;
+        rest = rest.get(start + char.len_utf8()..)?;
+        Some(char)
     })
 }
 

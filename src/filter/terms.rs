@@ -65,6 +65,16 @@ impl Said {
             || self.wide.is_some())
     }
 
+    /// Whether nothing but escapes and cut lines is there.
+    pub(super) fn only_hides(&self) -> bool {
+        let other = Self {
+            hides: false,
+            shell: false,
+            ..*self
+        };
+        self.hides && other.is_nothing()
+    }
+
     fn note(&mut self, says: Says) {
         match says {
             Says::Match => self.matches = true,

@@ -396,6 +396,21 @@ impl<'t> Pass<'t> {
     }
 }
 
+/// How many bytes of a literal's text neither end it nor mean anything there.
+fn plain(rest: &[u8], quote: u8, triple: bool, format: bool) -> usize {
+    let found = match (format, triple) {
+        (true, _) => rest
+            .iter()
+            .position(|byte| *byte == quote || matches!(byte, b'\\' | b'{' | b'}' | b'\n' | b'\r')),
+        (false, true) => memchr::memchr2(quote, b'\\', rest),
+        (false, false) => {
+            let found = memchr::memchr3(quote, b'\\', b'\n', rest).unwrap_or(rest.len());
+            memchr::memchr(b'\r', rest.get(..found).unwrap_or_default()).or(Some(found))
+        }
+    };
+    found.unwrap_or(rest.len())
+}
+
 /// Where the literal ends whose first quote is at `quote`, and whether a quote ends it: else it is its
 /// line that does, or the text.
 fn end(bytes: &[u8], quote: usize, format: bool) -> (usize, bool) {
@@ -406,6 +421,11 @@ fn end(bytes: &[u8], quote: usize, format: bool) -> (usize, bool) {
     let mut at = quote + closing.len();
     let mut braces = 0_usize;
     while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
+        let said = plain(rest, sign, triple, format);
+        if said > 0 {
+            at += said;
+            continue;
+        }
         // In a hole the same quotes may open another literal.
         if rest.starts_with(closing) && (braces == 0 || triple) {
             return (at + closing.len(), true);

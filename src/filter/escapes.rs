@@ -1,0 +1,129 @@
+//! Bytes with their escapes resolved, for those who ask whether a word may be hidden in them.
+
+use std::borrow::Cow;
+
+/// How often an escape may stand for a part of another one: a text in a text in a text.
+const DEEPEST: usize = 3;
+
+/// The bytes, and behind them the same with their escapes resolved and cut lines joined. Wider than any reader:
+/// every backslash may begin an escape, and those before one count for nothing. None if a letter is called by
+/// its name.
+pub(super) fn with_resolved(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut own = Cow::Borrowed(bytes);
+    for _ in 0..DEEPEST {
+        match resolved(&own)? {
+            Some(resolved) => own = Cow::Owned(resolved),
+            None => break,
+        }
+    }
+    let mut both = bytes.to_vec();
+    both.push(b'\n');
+    both.extend_from_slice(&own);
+    Some(both)
+}
+
+/// The bytes with escapes resolved, if there is one that can be; nothing at all where a letter is called by its
+/// name.
+#[expect(
+    clippy::option_option,
+    reason = "what cannot be told is not what does not change"
+)]
+fn resolved(bytes: &[u8]) -> Option<Option<Vec<u8>>> {
+    let mut out = Vec::with_capacity(bytes.len());
+    let (mut from, mut changed) = (0, false);
+    for at in memchr::memchr_iter(b'\\', bytes) {
+        let rest = bytes.get(at + 1..).unwrap_or_default();
+        if rest.starts_with(b"N{") {
+            return None;
+        }
+        if at < from {
+            continue;
+        }
+        let Some((letter, length)) = escape(rest) else {
+            continue;
+        };
+        out.extend_from_slice(bytes.get(from..at).unwrap_or_default());
+        while out.last() == Some(&b'\\') {
+            out.pop();
+        }
+        out.extend(letter);
+        from = at + 1 + length;
+        changed = true;
+    }
+    out.extend_from_slice(bytes.get(from..).unwrap_or_default());
+    Some(changed.then_some(out))
+}
+
+/// What stands behind a backslash, if it means an ASCII letter or nothing at all, and how long it is.
+fn escape(rest: &[u8]) -> Option<(Option<u8>, usize)> {
+    let (radix, from, most) = match rest {
+        [b'\n' | b'\r', ..] => {
+            let blanks = rest.iter().take_while(|byte| byte.is_ascii_whitespace());
+            return Some((None, blanks.count()));
+        }
+        [b'u', b'{', ..] => (16, 2, 6),
+        [b'x', ..] => (16, 1, 2),
+        [b'u', ..] => (16, 1, 4),
+        [b'U', ..] => (16, 1, 8),
+        [b'0'..=b'7', ..] => (8, 0, 3),
+        _ => return None,
+    };
+    let digits = rest.get(from..)?.iter().take(most);
+    let digits = digits.take_while(|byte| char::from(**byte).is_digit(radix));
+    let end = from + digits.count();
+    let number = std::str::from_utf8(rest.get(from..end)?).ok()?;
+    let number = u32::from_str_radix(number, radix).ok()?;
+    let letter = u8::try_from(number).ok().filter(u8::is_ascii)?;
+    Some((
+        Some(letter),
+        end + usize::from(rest.get(end) == Some(&b'}') && from == 2),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_are_found_whatever_way_they_are_written() {
+        for written in [
+            r"sets\x69d",
+            r"sets\u0069d",
+            r"sets\U00000069d",
+            r"sets\u{69}d",
+            r"sets\151d",
+            r"sets\\x69d",
+            r"sets\\\\\x69d",
+            r"sets\x5cx69d",
+            r"sets\x5cx5cx69d",
+            "sets\\\n  id",
+            "sets\\\r\nid",
+            r"\x73\x65\x74\x73\x69\x64",
+        ] {
+            let both = with_resolved(written.as_bytes()).unwrap();
+            let text = String::from_utf8(both).unwrap();
+            let (own, resolved) = text.split_at(written.len());
+            assert_eq!((own, resolved), (written, "\nsetsid"), "{written}");
+        }
+    }
+
+    #[test]
+    fn what_means_no_letter_stays() {
+        for written in [
+            "",
+            r"\",
+            r"\q\n\u00e9\xff",
+            r"\x",
+            r"\u{}",
+            r"\u{110000000}",
+        ] {
+            let both = with_resolved(written.as_bytes()).unwrap();
+            assert_eq!(
+                both,
+                format!("{written}\n{written}").as_bytes(),
+                "{written}"
+            );
+        }
+        assert_eq!(with_resolved(br"\N{LATIN SMALL LETTER S}etsid"), None);
+    }
+}
