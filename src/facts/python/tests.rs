@@ -86,6 +86,16 @@ const SAME: &[&str] = &[
     "a = b = (\n  c\n)\na = (c)\n(a) = (c)\na = (b) = (c)\n",
     "def f(a: (int), b: (int | str), *c: (A), d: (A) = (1), **e: (\n    B\n)): pass\n",
     "a = f'{1, 2}{ x, y, }{ {1, 2} }{(1, 2)}{*a, b}{a,}'\n",
+    "print >> a\nprint >> a.b, c()\nprint >> a, b, *c,\nprint (a), b\nprint - a\nprint [0]\n",
+    "print(a, *b.c())\nprint(a, *b(c), **d)\nprint(*a or b, c)\n",
+    "a = b & c ^ d\na = b ^ c & d ^ (e & f) & g | h & i ^ j\na = (b ^ c) & (d)\na = [*b & c ^ d]\n",
+    "a = [*b.c | d, *e + f()]\na = *b & c, d\nreturn *b() | c, d\n",
+    "a = await b ** c()\na = -await b[0] ** c\na = (await b) ** c + await d\n",
+    "match a,:\n    case b,: pass\nmatch (a), :\n    case [b]: pass\nmatch (a,), (b):\n    case c: pass\n",
+    "with (a() as b): pass\nwith (a as (b, c)): pass\nwith ((a) as b.c): pass\nwith (): pass\nwith (a,): pass\n",
+    "with a() if b else c() as d: pass\nwith (a if b else c if d else e as f, g as h): i()\n",
+    "with lambda: a as b: pass\ntry: pass\nexcept A if b else (C, D) as e: pass\n",
+    "if a := b() if c else d: e\nf(a := (b) if c else (d), e)\na = [b for c in d if (e := c if d else f if g else h)]\n",
 ];
 
 #[test]

@@ -24,6 +24,8 @@ pub(super) struct Marks {
     pub(super) strings: Vec<Span>,
     /// Ends of the colons that open a body.
     colons: Vec<u32>,
+    /// Those of them that a comma stands before.
+    commas: Vec<u32>,
     /// Starts of `else`, `except`, `finally`, `case`.
     clauses: Vec<u32>,
     /// Starts of the `@` of decorators.
@@ -37,6 +39,12 @@ impl Marks {
     pub(super) fn colon(&self, start: u32) -> Option<u32> {
         let index = self.colons.partition_point(|end| *end <= start);
         self.colons.get(index).copied()
+    }
+
+    /// Whether a comma stands before the colon that opens the body of the statement at `start`.
+    pub(super) fn ends_in_comma(&self, start: u32) -> bool {
+        let colon = self.colon(start);
+        colon.is_some_and(|end| self.commas.binary_search(&end).is_ok())
     }
 
     /// The start of the last clause before `body`.
@@ -118,6 +126,8 @@ struct State {
     lambdas: Vec<usize>,
     line_start: bool,
     define: bool,
+    /// Whether the token before was a comma.
+    comma: bool,
 }
 
 impl Default for State {
@@ -130,6 +140,7 @@ impl Default for State {
             lambdas: Vec::new(),
             line_start: true,
             define: false,
+            comma: false,
         }
     }
 }
@@ -159,7 +170,12 @@ impl State {
             Tok::Colon if self.lambdas.last() == Some(&depth) => {
                 self.lambdas.pop();
             }
-            Tok::Colon if depth == 1 => marks.colons.push(span.end),
+            Tok::Colon if depth == 1 => {
+                marks.colons.push(span.end);
+                if self.comma {
+                    marks.commas.push(span.end);
+                }
+            }
             Tok::Else | Tok::Except | Tok::Finally | Tok::Case if self.line_start => {
                 marks.clauses.push(span.start);
             }
@@ -168,6 +184,7 @@ impl State {
             _ => {}
         }
         self.define = matches!(token, Tok::Def | Tok::Class);
+        self.comma = matches!(token, Tok::Comma);
     }
 
     fn measure(&mut self, token: &Tok) {

@@ -1,6 +1,8 @@
 //! tree-sitter's syntax tree to the small tree: new syntax, Python 2, broken and huge files.
 
+mod alias;
 mod arguments;
+mod bitwise;
 mod definitions;
 mod expressions;
 mod imports;
@@ -29,6 +31,7 @@ pub(super) fn read(text: &str, code: &str) -> Tree {
         b: Build::new(text),
         late: VecDeque::new(),
         star: None,
+        alias: None,
     };
     let mut fault = None;
     let mut nodes = Vec::new();
@@ -95,6 +98,8 @@ struct Tolerant<'a> {
     late: VecDeque<Node<'a>>,
     /// A star that stands around more than tree-sitter's node of it, and what follows it.
     star: Option<(u32, u32)>,
+    /// The end of a name that belongs to more than tree-sitter's node of it, and of what stands before.
+    alias: Option<(u32, u32)>,
 }
 
 /// The bytes of `node`.

@@ -264,7 +264,8 @@ impl<'a> Strict<'a> {
         self.b.add(Kind::Other(parts), whole)
     }
 
-    /// What is matched. The parser lets `a, b` without brackets be as long as its statement.
+    /// What is matched. The parser lets `a, b` without brackets be as long as its statement, and takes
+    /// `a,` for `a`.
     fn subject(&mut self, subject: &'a Expr, whole: Span) -> Id {
         let id = self.value(subject);
         if let Expr::Tuple(own) = subject
@@ -273,8 +274,12 @@ impl<'a> Strict<'a> {
         {
             let ends = (span(first.range()), span(last.range()));
             self.b.tree.nodes[id.0 as usize].span = ends.0.to(ends.1);
+            return id;
         }
-        id
+        if !self.parsed.marks.ends_in_comma(whole.start) {
+            return id;
+        }
+        self.b.add(Kind::List(vec![id]), self.b.tree.node(id).span)
     }
 
     fn choice(&mut self, own: &'a ast::StmtMatch) -> Id {

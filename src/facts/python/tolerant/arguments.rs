@@ -71,9 +71,14 @@ impl<'a> Tolerant<'a> {
                     "named_expression" => self.b.tree.node(value).span,
                     _ => span(bare),
                 };
+                // A star that tree-sitter put before the start of the value alone.
+                let (value, spread) = match self.b.tree.node(value).kind {
+                    Kind::Spread(inner) => (inner, Spread::List),
+                    _ => (value, Spread::No),
+                };
                 Arg {
                     name: None,
-                    spread: Spread::No,
+                    spread,
                     value,
                     span: whole,
                 }

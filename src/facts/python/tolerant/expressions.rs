@@ -10,7 +10,11 @@ use crate::source::Span;
 /// Nodes that are only brackets or labels around another one.
 fn wraps(node: Node<'_>) -> bool {
     match node.kind() {
-        "parenthesized_expression" | "type" | "as_pattern_target" | "await" => true,
+        "parenthesized_expression" | "type" | "as_pattern_target" => true,
+        // `await a ** b` is `(await a) ** b`, which tree-sitter takes for `await (a ** b)`.
+        "await" => named(node)
+            .iter()
+            .all(|own| own.kind() != "binary_operator"),
         // `(a) = b`: a tuple has a comma.
         "tuple_pattern" => token(&children(node), ",").is_none(),
         _ => false,
@@ -73,7 +77,7 @@ impl<'a> Tolerant<'a> {
         if let Some(id) = self.starred(node) {
             return id;
         }
-        let whole = self.behind_star(span(node));
+        let whole = self.before_alias(self.behind_star(span(node)));
         let own = children(node);
         let kind = match node.kind() {
             "identifier" => return self.b.name(self.b.slice(whole), whole),
@@ -110,7 +114,8 @@ impl<'a> Tolerant<'a> {
                 [only] => Kind::Spread(self.value(only)),
                 _ => Kind::Other(self.values(&named(node))),
             },
-            "binary_operator" | "union_type" => return self.binary(&own, whole),
+            "await" => return self.awaited(node, whole),
+            "binary_operator" | "union_type" => return self.binary(node, &own, whole),
             "unary_operator" => return self.unary(&own, whole),
             "not_operator" => match field(&own, "argument") {
                 Some(argument) => Kind::Not(self.value(argument)),
@@ -118,7 +123,7 @@ impl<'a> Tolerant<'a> {
             },
             "boolean_operator" => Kind::Choice(self.alternatives(node)),
             "comparison_operator" => return self.compare(&own, whole),
-            "conditional_expression" => return self.ternary(node),
+            "conditional_expression" => return self.ternary(node, whole),
             "lambda" => {
                 let params = self.params(field(&own, "parameters"), &mut Vec::new());
                 let body = field(&own, "body").map(|body| self.value(body));
@@ -135,7 +140,10 @@ impl<'a> Tolerant<'a> {
                     .b
                     .bind(target.into_iter().collect(), value, None, whole);
             }
-            "as_pattern" => return self.named_as(node),
+            "as_pattern" => match self.without_alias(node) {
+                Some(value) => return self.value(value),
+                None => return self.named_as(node),
+            },
             "assignment" | "augmented_assignment" => return self.assigned(&own, whole),
             "yield" => Kind::Other(
                 named(node)
@@ -163,6 +171,16 @@ impl<'a> Tolerant<'a> {
             _ => Kind::Other(self.values(&named(node))),
         };
         self.b.add(kind, whole)
+    }
+
+    /// `await a ** b`, an operation that starts at its `await`.
+    fn awaited(&mut self, node: Node<'a>, whole: Span) -> Id {
+        let parts = self.values(&named(node));
+        let [only] = *parts else {
+            return self.b.add(Kind::Other(parts), whole);
+        };
+        self.b.tree.nodes[only.0 as usize].span.start = whole.start;
+        only
     }
 
     fn attribute(&mut self, own: &[Child<'a>], whole: Span) -> Id {
@@ -202,7 +220,10 @@ impl<'a> Tolerant<'a> {
         id
     }
 
-    fn binary(&mut self, own: &[Child<'a>], whole: Span) -> Id {
+    fn binary(&mut self, node: Node<'a>, own: &[Child<'a>], whole: Span) -> Id {
+        if let Some(id) = self.regrouped(node) {
+            return id;
+        }
         let nodes: Vec<Node<'a>> = own
             .iter()
             .map(|child| child.node)
@@ -274,30 +295,6 @@ impl<'a> Tolerant<'a> {
             }
         }
         self.b.comparison(&operands, &ops, whole)
-    }
-
-    /// `a if b else c`, evaluated `b` first.
-    fn ternary(&mut self, node: Node<'a>) -> Id {
-        let whole = span(node);
-        match *named(node) {
-            [then, test, otherwise] => {
-                let test = self.value(test);
-                let then = self.value(then);
-                let otherwise = Some(self.value(otherwise));
-                self.b.add(
-                    Kind::If {
-                        test,
-                        then,
-                        otherwise,
-                    },
-                    whole,
-                )
-            }
-            ref parts => {
-                let parts = self.values(parts);
-                self.b.add(Kind::Other(parts), whole)
-            }
-        }
     }
 
     /// `value as name`.

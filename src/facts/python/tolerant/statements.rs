@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::{Child, Tolerant, children, field, fields, named, span, token};
 use crate::facts::python::build::DEEPEST;
-use crate::facts::tree::{Id, Kind};
+use crate::facts::tree::{Id, Kind, Op};
 use crate::source::Span;
 
 impl<'a> Tolerant<'a> {
@@ -76,12 +76,35 @@ impl<'a> Tolerant<'a> {
                     .b
                     .bind(target.into_iter().collect(), value, None, whole);
             }
-            "assert_statement" | "print_statement" | "exec_statement" => {
-                Kind::Other(self.values(&named(node)))
-            }
+            "print_statement" => match named(node).split_first() {
+                Some((to, rest)) if to.kind() == "chevron" => {
+                    return self.print_to(whole, *to, rest, token(own, ",").is_some());
+                }
+                _ => Kind::Other(self.values(&named(node))),
+            },
+            "assert_statement" | "exec_statement" => Kind::Other(self.values(&named(node))),
             _ => return self.value(node),
         };
         self.b.add(kind, whole)
+    }
+
+    /// `print >> to, rest`, which is an expression since Python 3.
+    fn print_to(&mut self, whole: Span, to: Node<'a>, rest: &[Node<'a>], tuple: bool) -> Id {
+        let word = whole.start as usize;
+        let word = Span::new(word, word + "print".len());
+        let left = self.b.name(self.b.slice(word), word);
+        let right = named(to).first().map(|to| self.value(*to));
+        let right = right.unwrap_or_else(|| self.b.nothing(span(to)));
+        let op = Op::Other;
+        let first = self
+            .b
+            .add(Kind::Binary { op, left, right }, word.to(span(to)));
+        if !tuple {
+            return first;
+        }
+        let mut items = vec![first];
+        items.extend(self.values(rest));
+        self.b.add(Kind::List(items), whole)
     }
 
     /// The name in `type Name[T] = …`.
@@ -235,8 +258,9 @@ impl<'a> Tolerant<'a> {
         let mut items: Vec<Node<'a>> = clauses.flat_map(named).flat_map(named).collect();
         if let [only] = *items
             && only.kind() == "tuple"
+            && let inner @ [_, ..] = &*named(only)
         {
-            items = named(only);
+            items = inner.to_vec();
         }
         let mut parts: Vec<Id> = items.into_iter().map(|item| self.entered(item)).collect();
         let after = colon(own).unwrap_or(start);
@@ -247,11 +271,7 @@ impl<'a> Tolerant<'a> {
     }
 
     fn entered(&mut self, item: Node<'a>) -> Id {
-        let (value, target) = match *named(item) {
-            [value, target] if item.kind() == "as_pattern" => (value, Some(target)),
-            _ => (item, None),
-        };
-        let value = self.value(value);
+        let (value, target) = self.aliased(item);
         let target = target.map(|target| self.value(target));
         self.b.entered(value, target)
     }
@@ -336,13 +356,9 @@ impl<'a> Tolerant<'a> {
         let start = span(clause).start;
         let mut types = Vec::new();
         for value in fields(&own, "value") {
-            if value.kind() == "as_pattern" {
-                let parts = named(value);
-                types.extend(parts.first().map(|own| self.value(*own)));
-                types.extend(parts.get(1).map(|name| self.bound(*name)));
-            } else {
-                types.push(self.value(value));
-            }
+            let (value, name) = self.aliased(value);
+            types.push(value);
+            types.extend(name.map(|name| self.bound(name)));
         }
         types.extend(field(&own, "alias").map(|name| self.bound(name)));
         let body = own

@@ -47,7 +47,7 @@ impl<'a> Tolerant<'a> {
         self.b.add(Kind::Index { base, index }, whole)
     }
 
-    /// `*a.b` in a list, `*f(x)`, `*a[0]`: tree-sitter's star stands around `a` alone.
+    /// `*a.b` in a list, `*f(x)`, `*a[0]`, `*a | b`: tree-sitter's star stands around `a` alone.
     pub(super) fn starred(&mut self, node: Node<'a>) -> Option<Id> {
         let whole = span(node);
         if !self.b.slice(whole).starts_with('*') {
@@ -60,7 +60,10 @@ impl<'a> Tolerant<'a> {
             return Some(self.value(inner));
         }
         let mut first = node;
-        while matches!(first.kind(), "call" | "attribute" | "subscript") {
+        while matches!(
+            first.kind(),
+            "call" | "attribute" | "subscript" | "binary_operator"
+        ) {
             first = first.child(0)?;
         }
         if first.id() == node.id() || !matches!(first.kind(), "list_splat" | "list_splat_pattern") {
