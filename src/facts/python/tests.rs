@@ -98,11 +98,34 @@ const SAME: &[&str] = &[
     "if a := b() if c else d: e\nf(a := (b) if c else (d), e)\na = [b for c in d if (e := c if d else f if g else h)]\n",
 ];
 
+/// Sources that are deeper than a tree may be.
+fn deep() -> Vec<String> {
+    let times = 150;
+    let nested = |open: &str, close: &str| {
+        let (open, close) = (open.repeat(times), close.repeat(times));
+        format!("def f():\n  a = {open}g(), h{close}\nk()\n")
+    };
+    let conditions = "elif b(): g(); h()\n".repeat(times);
+    let bodies = "elif b():\n    if c(): g()\n    h()\n".repeat(times);
+    let handlers = "except b(): g()\n".repeat(times);
+    vec![
+        nested("[", "]"),
+        nested("f(", ", k())"),
+        nested("a[", "]"),
+        nested("b if c() else ", ""),
+        nested("", " + b()"),
+        nested("", ".b(c)"),
+        format!("if a: b()\n{conditions}else: c()\nd()\n"),
+        format!("if a: b()\n{bodies}d()\n"),
+        format!("try: a()\n{handlers}else: c()\nfinally: d()\n"),
+    ]
+}
+
 #[test]
 fn both_readers_give_the_same_tree() {
     let mut wrong = Vec::new();
-    for text in SAME {
-        for text in [(*text).to_owned(), text.replace('\n', "\r\n")] {
+    for text in SAME.iter().map(|text| (*text).to_owned()).chain(deep()) {
+        for text in [text.replace('\n', "\r\n"), text] {
             let Some(strict) = strict::read(&text) else {
                 wrong.push(format!("refused: {text}"));
                 continue;

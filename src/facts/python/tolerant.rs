@@ -93,9 +93,15 @@ struct Child<'a> {
     node: Node<'a>,
 }
 
+/// What was too deep to stand in its place.
+enum Late<'a> {
+    Value(Node<'a>),
+    Body(Vec<Node<'a>>),
+}
+
 struct Tolerant<'a> {
     b: Build<'a>,
-    late: VecDeque<Node<'a>>,
+    late: VecDeque<Late<'a>>,
     /// A star that stands around more than tree-sitter's node of it, and what follows it.
     star: Option<(u32, u32)>,
     /// The end of a name that belongs to more than tree-sitter's node of it, and of what stands before.
@@ -219,7 +225,7 @@ impl<'a> Tolerant<'a> {
         let mut end = nodes.last().map_or(fallback.end, |node| span(*node).end);
         let mut out = Vec::new();
         if self.b.depth >= DEEPEST {
-            self.late.extend(nodes);
+            self.late.push_back(Late::Body(nodes.to_vec()));
         } else {
             self.b.depth += 1;
             if Self::is_error_run(nodes) {
@@ -233,7 +239,14 @@ impl<'a> Tolerant<'a> {
                 let Some(late) = self.late.pop_front() else {
                     break;
                 };
-                self.statement(late, &mut out);
+                match late {
+                    Late::Value(node) => out.push(self.value(node)),
+                    Late::Body(nodes) => {
+                        for node in nodes {
+                            self.statement(node, &mut out);
+                        }
+                    }
+                }
             }
             self.b.depth -= 1;
         }

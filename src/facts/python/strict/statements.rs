@@ -207,45 +207,30 @@ impl<'a> Strict<'a> {
         }
     }
 
-    /// An `if`, or an `elif`, which is a statement with its own body alone.
+    /// An `if` with each `elif`, which is a statement with its own body alone.
     fn condition(&mut self, own: &'a ast::StmtIf) -> Id {
-        let whole = span(own.range);
-        let elif = self.is_elif(whole);
-        let last = own
-            .body
-            .last()
-            .map_or(whole.end, |last| span(last.range()).end);
-        self.compound(
-            whole.start,
-            whole.start,
-            if elif { last } else { whole.end },
-        );
-        let test = self.value(&own.test);
-        let then = self.block(&own.body);
-        let otherwise = match own.orelse.as_slice() {
-            [Stmt::If(next)] if self.is_elif(span(next.range)) => {
-                Some(self.elif(next, &own.orelse))
+        let (all, depth) = (span(own.range), self.b.depth);
+        let (mut next, mut end) = (own, all.end);
+        let mut branches = Vec::new();
+        let last = loop {
+            let whole = span(next.range);
+            self.compound(whole.start, whole.start, end);
+            let test = self.value(&next.test);
+            branches.push((test, self.block(&next.body), whole));
+            match next.orelse.as_slice() {
+                [Stmt::If(elif)] if self.is_elif(span(elif.range)) => next = elif,
+                orelse => break self.clause(orelse),
             }
-            orelse => self.clause(orelse),
+            end = next
+                .body
+                .last()
+                .map_or(all.end, |last| span(last.range()).end);
+            self.b.deeper();
         };
-        self.b.add(
-            Kind::If {
-                test,
-                then,
-                otherwise,
-            },
-            whole,
-        )
-    }
-
-    fn elif(&mut self, next: &'a ast::StmtIf, body: &'a [Stmt]) -> Id {
-        if self.b.depth >= DEEPEST {
-            return self.block(body);
-        }
-        self.b.depth += 1;
-        let id = self.condition(next);
-        self.b.depth -= 1;
-        id
+        self.b.depth = depth;
+        let room = 1 + DEEPEST.saturating_sub(depth);
+        let chain = self.b.chain(&branches, last, room);
+        chain.unwrap_or_else(|| self.b.nothing(all))
     }
 
     fn is_elif(&self, whole: Span) -> bool {

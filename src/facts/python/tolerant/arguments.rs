@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::{Child, Tolerant, children, field, named, span};
+use super::{Child, Late, Tolerant, children, field, named, span};
 use crate::facts::python::build::{DEEPEST, normal};
 use crate::facts::tree::{Arg, Id, Kind, Piece, Spread};
 use crate::source::Span;
@@ -116,7 +116,7 @@ impl<'a> Tolerant<'a> {
     /// The value of a hole, with the values in its format.
     pub(super) fn hole(&mut self, node: Node<'a>) -> Option<Id> {
         if self.b.depth >= DEEPEST {
-            self.late.push_back(node);
+            self.late.push_back(Late::Value(node));
             return None;
         }
         self.b.depth += 1;

@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::{Child, Tolerant, children, field, named, span, token};
+use super::{Child, Late, Tolerant, children, field, named, span, token};
 use crate::facts::python::build::DEEPEST;
 use crate::facts::tree::{Form, Id, Kind, Op};
 use crate::source::Span;
@@ -47,7 +47,7 @@ impl<'a> Tolerant<'a> {
     pub(super) fn value(&mut self, node: Node<'a>) -> Id {
         let node = Self::unwrapped(node);
         if self.b.depth >= DEEPEST {
-            self.late.push_back(node);
+            self.late.push_back(Late::Value(node));
             return self.b.nothing(span(node));
         }
         self.b.depth += 1;
