@@ -265,17 +265,18 @@ impl Search {
     }
 }
 
-/// Whether a line ends inside of a word, and goes on with the next one.
+/// Whether a line ends inside of a word (`systemd-run` is one), and goes on with the next one.
 fn is_cut(bytes: &[u8]) -> bool {
+    let of_word = |byte: u8| is_word(byte) || byte == b'-';
     memchr::memchr_iter(b'\\', bytes).any(|at| {
         let (before, after) = bytes.split_at_checked(at).unwrap_or_default();
         let next = after.get(1..).unwrap_or_default();
         matches!(next.first(), Some(b'\n' | b'\r'))
-            && before.last().copied().is_some_and(is_word)
+            && before.last().copied().is_some_and(of_word)
             && next
                 .trim_ascii_start()
                 .first()
                 .copied()
-                .is_some_and(is_word)
+                .is_some_and(of_word)
     })
 }

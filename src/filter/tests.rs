@@ -31,6 +31,7 @@ fn words_of_rules_let_a_file_in() {
         "os.system('timeout ' + n + 's at now')",
         "os.system(f'{folder}/nginx')",
         "os.system('p=ngi; ${p}nx')",
+        "def script():\n    return 'systemd-\\\nrun x'",
         "os.system(\"'ngi'nx\")",
         "os.system('ngi' 'nx')",
         "os.system('ngi' + 'nx')",
