@@ -181,8 +181,9 @@ fn in_try(original: &Original<'_>) -> (String, usize) {
 }
 
 fn in_function(original: &Original<'_>) -> (String, usize) {
-    // No star import may stand in a function.
-    if original.fixture.text.contains("import *") {
+    // No star import may stand in a function, and what stands there is no `global`.
+    let text = &original.fixture.text;
+    if text.contains("import *") || text.contains("    global ") {
         return (String::new(), 0);
     }
     indented(original, "def outer_():", "outer_()\n")

@@ -203,6 +203,13 @@ pub enum Kind {
     },
     /// Names that come from elsewhere.
     Import(Vec<Import>),
+    /// `global x`, `nonlocal x`: names of this body that are another one's.
+    Outer {
+        /// The names.
+        names: Vec<String>,
+        /// Whether they are the file's own; else they are a function's around this one.
+        of_file: bool,
+    },
     /// `return`, and its value. A `yield` is `Other`: the function goes on after it.
     Return(Option<Id>),
     /// Control leaves the block: `raise`, `break`, `continue`; with what is evaluated before.
@@ -364,9 +371,12 @@ impl Kind {
     /// Its direct parts, in the order of evaluation as far as that is the order of writing.
     pub fn children(&self) -> Vec<Id> {
         match self {
-            Self::Name(_) | Self::Int(_) | Self::Bool(_) | Self::Nothing | Self::Import(_) => {
-                Vec::new()
-            }
+            Self::Name(_)
+            | Self::Int(_)
+            | Self::Bool(_)
+            | Self::Nothing
+            | Self::Import(_)
+            | Self::Outer { .. } => Vec::new(),
             Self::Other(ids) | Self::Block(ids) | Self::List(ids) | Self::Choice(ids) => {
                 ids.clone()
             }

@@ -35,19 +35,25 @@ impl<'a> File<'a> {
     /// What `name`, which stands at `id` in `space`, may be there.
     pub(super) fn bindings(&self, name: &str, id: Id, space: usize) -> Vec<&'a Binding> {
         let found = self.spaces.find_bound(name, space);
+        let is_own = |bound: &Bound| self.spaces.runs_in(space, bound.by);
         // The last space is the one that gives the name its values, if any does.
-        let passed = found.last().and_then(|(home, bounds)| {
+        let passed = found.last().and_then(|(_, bounds)| {
             let values = bounds.iter().filter(|bound| !bound.what.adds());
-            let made = values.map(|bound| bound.at);
+            let own = values.clone().filter(|bound| is_own(bound));
+            let made = own.map(|bound| bound.at);
             // One alone hides nothing.
-            let several = made.clone().nth(1).is_some() && self.spaces.runs_in(space, *home);
+            let several = values.clone().nth(1).is_some();
             several.then(|| self.passed(id, &made)).flatten()
         });
         let last = found.len().saturating_sub(1);
         let all = found.into_iter().enumerate();
-        let reach = all.flat_map(|(at, (_, bounds))| {
+        let reach = all.flat_map(|(at, (home, bounds))| {
             let passed = passed.as_ref().filter(|_| at == last);
-            let lets = move |bound: &&Bound| passed.is_none_or(|passed| passed.lets(bound.at));
+            let lets = move |bound: &&Bound| {
+                // What another function sets, by `global x`, may be set at any time.
+                let elsewhere = bound.by != home && !is_own(bound);
+                passed.is_none_or(|passed| elsewhere || passed.lets(bound.at))
+            };
             bounds.iter().filter(lets).map(|bound| &bound.what)
         });
         reach.collect()

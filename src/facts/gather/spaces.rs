@@ -41,6 +41,8 @@ pub(super) enum Binding {
 pub(super) struct Bound {
     pub what: Binding,
     pub at: Id,
+    /// The space in which that stands; another one's than the name's for `global x`.
+    pub by: usize,
 }
 
 /// What is put into a list.
@@ -71,6 +73,8 @@ pub(super) struct Space {
     pub class: Option<usize>,
     pub name: String,
     names: HashMap<String, Vec<Bound>>,
+    /// Names that are another space's: `global x`, `nonlocal x`.
+    outer: HashMap<String, usize>,
     stars: Vec<String>,
     /// What `self.name` is set to, for a class.
     attributes: HashMap<String, Vec<(Id, usize)>>,
@@ -117,7 +121,7 @@ impl Spaces {
     /// The same, with what makes each, by the spaces that have them.
     pub(super) fn find_bound(&self, name: &str, space: usize) -> Vec<(usize, &[Bound])> {
         let mut found = Vec::new();
-        for (depth, index) in self.outward(space).enumerate() {
+        for (depth, index) in self.seen_from(name, space).enumerate() {
             let here = &self.list[index];
             // A method does not see the names of its class in Python; in Rust a module's are seen.
             let visible = depth == 0 || !here.is_class || self.language == Language::Rust;
@@ -138,7 +142,23 @@ impl Spaces {
             let bindings = self.list[*index].names.get(name).into_iter().flatten();
             bindings.into_iter().any(|bound| !bound.what.adds())
         };
-        self.outward(space).find(binds).unwrap_or(space)
+        self.seen_from(name, space).find(binds).unwrap_or(space)
+    }
+
+    /// The space that has what `space` binds to `name`: itself, as a rule.
+    fn owner(&self, name: &str, space: usize) -> usize {
+        let outer = self.list[space].outer.get(name);
+        outer.copied().unwrap_or(space)
+    }
+
+    /// From `space` to the file's own, without those that a `global` or `nonlocal` passes over.
+    fn seen_from<'s>(&'s self, name: &'s str, space: usize) -> impl Iterator<Item = usize> + 's {
+        std::iter::successors(Some(space), move |index| {
+            let owner = self.owner(name, *index);
+            (owner != *index)
+                .then_some(owner)
+                .or(self.list[*index].parent)
+        })
     }
 
     /// The star imports that `space` sees.

@@ -59,6 +59,7 @@ impl Spaces {
             class: None,
             name: name.to_owned(),
             names: HashMap::new(),
+            outer: HashMap::new(),
             stars: Vec::new(),
             attributes: HashMap::new(),
             bases: Vec::new(),
@@ -68,8 +69,9 @@ impl Spaces {
         self.list.len() - 1
     }
 
-    fn bind(&mut self, space: usize, name: &str, bound: Bound) {
-        let names = &mut self.list[space].names;
+    fn bind(&mut self, name: &str, bound: Bound) {
+        let owner = self.owner(name, bound.by);
+        let names = &mut self.list[owner].names;
         names.entry(name.to_owned()).or_default().push(bound);
     }
 }
@@ -88,7 +90,24 @@ struct Pass<'a> {
 impl Pass<'_> {
     fn bind(&mut self, space: usize, name: &str, what: Binding) {
         let at = self.at;
-        self.spaces.bind(space, name, Bound { what, at });
+        let by = space;
+        self.spaces.bind(name, Bound { what, at, by });
+    }
+
+    /// `global x`, `nonlocal x`: which space has the name. One that the enclosing functions bind further
+    /// down, or never, is taken for the nearest one's.
+    fn outer(&mut self, names: &[String], of_file: bool, space: usize) {
+        let is_function = |index: &usize| *index > 0 && !self.spaces.list[*index].is_class;
+        let around = self.spaces.outward(space).skip(1);
+        let functions: Vec<usize> = around.filter(is_function).collect();
+        for name in names {
+            let binds = |index: &&usize| self.spaces.list[**index].names.contains_key(name);
+            let nearest = functions.iter().find(binds).or(functions.first());
+            let owner = if of_file { Some(0) } else { nearest.copied() };
+            if let Some(owner) = owner {
+                self.spaces.list[space].outer.insert(name.clone(), owner);
+            }
+        }
     }
 
     /// Goes on with a part of what is at `id`.
@@ -151,6 +170,7 @@ impl Pass<'_> {
                     self.target(*target, (*value, *annotation), space);
                 }
             }
+            Kind::Outer { names, of_file } => self.outer(names, *of_file, space),
             Kind::Call { callee, args, .. } => self.pushed(*callee, args, space),
             Kind::Return(Some(value)) => {
                 let body = self
@@ -259,7 +279,8 @@ impl Pass<'_> {
                 at_start,
             };
             // Of so many only the first are followed, and each is looked at wherever the name stands.
-            let known = self.spaces.list[space].names.get(list).map_or(0, Vec::len);
+            let owner = &self.spaces.list[self.spaces.owner(list, space)];
+            let known = owner.names.get(list).map_or(0, Vec::len);
             if known < MAX_BOUND {
                 self.bind(space, list, Binding::Pushed(pushed));
             }

@@ -142,9 +142,9 @@ impl<'a> Strict<'a> {
             }
             Stmt::Expr(own) => self.value(&own.value),
             Stmt::Break(_) | Stmt::Continue(_) => self.b.add(Kind::Leave(None), whole),
-            Stmt::Global(_)
-            | Stmt::Nonlocal(_)
-            | Stmt::Pass(_)
+            Stmt::Global(own) => self.outer(&own.names, true, whole),
+            Stmt::Nonlocal(own) => self.outer(&own.names, false, whole),
+            Stmt::Pass(_)
             // The caller takes these.
             | Stmt::FunctionDef(_)
             | Stmt::AsyncFunctionDef(_)
@@ -159,6 +159,11 @@ impl<'a> Strict<'a> {
             | Stmt::Try(_)
             | Stmt::TryStar(_) => self.b.nothing(whole),
         }
+    }
+
+    fn outer(&mut self, names: &[ast::Identifier], of_file: bool, whole: Span) -> Id {
+        let names = names.iter().map(normal).collect();
+        self.b.add(Kind::Outer { names, of_file }, whole)
     }
 
     pub(super) fn parts(&mut self, parts: impl Iterator<Item = &'a Expr>, whole: Span) -> Id {

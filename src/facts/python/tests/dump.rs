@@ -171,6 +171,7 @@ fn label(kind: &Kind) -> String {
             format!("Class {name} {} {}", args(bases), decorators.len())
         }
         Kind::Import(imports) => format!("Import {imports:?}"),
+        Kind::Outer { names, of_file } => format!("Outer {names:?} {of_file}"),
         Kind::Return(value) => format!("Return {}", value.is_some()),
         Kind::Leave(value) => format!("Leave {}", value.is_some()),
     }

@@ -3,7 +3,7 @@
 use tree_sitter::Node;
 
 use super::{Child, Tolerant, children, field, fields, named, span, token};
-use crate::facts::python::build::DEEPEST;
+use crate::facts::python::build::{DEEPEST, normal};
 use crate::facts::tree::{Id, Kind, Op};
 use crate::source::Span;
 
@@ -55,7 +55,15 @@ impl<'a> Tolerant<'a> {
                 })
             }
             "break_statement" | "continue_statement" => Kind::Leave(None),
-            "global_statement" | "nonlocal_statement" | "pass_statement" => Kind::Other(Vec::new()),
+            "global_statement" | "nonlocal_statement" => {
+                let names = named(node).into_iter();
+                let names = names.map(|name| normal(self.b.slice(span(name))));
+                Kind::Outer {
+                    names: names.collect(),
+                    of_file: node.kind() == "global_statement",
+                }
+            }
+            "pass_statement" => Kind::Other(Vec::new()),
             "import_statement" => Kind::Import(self.imports(own)),
             "import_from_statement" | "future_import_statement" => {
                 Kind::Import(self.imports_from(own))

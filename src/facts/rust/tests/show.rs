@@ -153,6 +153,7 @@ fn one(tree: &Tree, id: Id) -> String {
                 imports.iter().map(import).collect::<Vec<_>>().join(", ")
             )
         }
+        Kind::Outer { names, .. } => format!("outer {}", names.join(", ")),
         Kind::Return(value) => format!("return{}", maybe(tree, " ", *value)),
         Kind::Leave(value) => format!("leave{}", maybe(tree, " ", *value)),
     }
