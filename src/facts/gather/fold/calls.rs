@@ -77,7 +77,9 @@ fn known_function(
             Some(Value::Partial(Box::new(first?.clone()), rest))
         }
         "dict" => Some(dict(first, args)),
-        "list" | "tuple" => Some(list(args)),
+        "list" | "tuple" | "iter" => Some(list(args)),
+        "sorted" | "reversed" => Some(list(args.get(..1)?)),
+        "next" => next(first?, args.get(1)),
         "Vec.new" | "Vec.with_capacity" => Some(Value::list(Vec::new())),
         "shlex.split" => Some(split(first?)),
         "os.path.join" | "posixpath.join" => Some(path_join(args)),
@@ -155,6 +157,23 @@ fn list(args: &[Arg]) -> Value {
         [arg] if arg.value != Value::Unknown => arg.value.clone(),
         _ => Value::list(args.iter().map(item).collect()),
     }
+}
+
+/// `next(x)`, `next(x, default)`: any element, for what was taken before is not known.
+fn next(over: &Value, default: Option<&Arg>) -> Option<Value> {
+    let Value::List(items) = over else {
+        return None;
+    };
+    let item = |item: &Item| {
+        if item.spread {
+            Value::Unknown
+        } else {
+            item.value.clone()
+        }
+    };
+    let values = items.iter().map(item);
+    let default = default.map(|own| own.value.clone());
+    Some(one_of(values.chain(default).collect()))
 }
 
 fn dict(first: Option<&Value>, args: &[Arg]) -> Value {
