@@ -68,7 +68,9 @@ fn the_standard_library_reads_the_same() {
             || path.parent().is_some_and(|own| own.ends_with("asyncio"))
     };
     let files = files(&folder, all).into_iter().enumerate();
-    compare(files.filter_map(|(index, (_, path))| asked(index, &path).then_some(path)));
+    let asked = files.filter_map(|(index, (_, path))| asked(index, &path).then_some(path));
+    let both = compare(asked);
+    assert!(both >= 90, "only {both} files in a hundred were compared");
 }
 
 /// Other people's code: `CHECK_CORPUS=FOLDER` reads every Python file in it.
@@ -81,35 +83,38 @@ fn a_folder_that_is_named_reads_the_same() {
     }
 }
 
-/// Fails if the readers give two trees of a file that both accept.
-fn compare(files: impl Iterator<Item = PathBuf>) {
-    let mut wrong = Vec::new();
+/// Fails if the readers give two trees of a file that both accept, and gives the share of such files in
+/// percent.
+///
+/// Where rustpython accepts a file, tree-sitter is never asked: what it refuses there are oddities of
+/// Python's own tests (`from __future__ import *`). More than one file in a thousand is no oddity.
+fn compare(files: impl Iterator<Item = PathBuf>) -> usize {
+    let (mut read, mut both) = (0, 0);
+    let (mut wrong, mut refused) = (Vec::new(), Vec::new());
     for path in files {
         let Ok(text) = fs::read_to_string(&path) else {
             continue;
         };
+        read += 1;
         let Some(strict) = strict(&text) else {
             continue;
         };
         let tolerant = tolerant::read(&text, &text);
         if tolerant.fault.is_some() {
-            wrong.push(format!("{}: {:?}", path.display(), tolerant.fault));
+            refused.push(format!("{}: {:?}", path.display(), tolerant.fault));
             continue;
         }
+        both += 1;
         let (one, two) = (dump(&strict, &text), dump(&tolerant, &text));
         if one != two {
-            wrong.push(format!(
-                "{}\n{}",
-                path.display(),
-                dump::difference(&one, &two)
-            ));
+            let difference = dump::difference(&one, &two);
+            wrong.push(format!("{}\n{difference}", path.display()));
         }
     }
     let first: Vec<&str> = wrong.iter().map(String::as_str).take(15).collect();
-    assert!(
-        wrong.is_empty(),
-        "{} files\n{}",
-        wrong.len(),
-        first.join("\n")
-    );
+    let (count, first) = (wrong.len(), first.join("\n"));
+    assert_eq!(count, 0, "files that read differently\n{first}");
+    let (few, all) = (refused.len() * 1000 <= read, refused.join("\n"));
+    assert!(few, "of {read} files, tree-sitter alone refuses\n{all}");
+    both * 100 / read.max(1)
 }
