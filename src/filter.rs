@@ -11,6 +11,7 @@
 //! where nobody does (`open :: that`). `--no-prefilter` reads every file.
 
 mod escapes;
+mod named;
 mod programs;
 mod terms;
 mod texts;
@@ -23,23 +24,11 @@ use unicode_normalization::UnicodeNormalization;
 use crate::decode::{decode, wide};
 use crate::justify::{MARKER, NEAR};
 use crate::policy::Policy;
-use crate::rules::{self, PYTHON, RUST, Rule, Words};
+use crate::rules::{self, Rule, Words};
 use crate::source::Language;
+use named::Named;
 use programs::Programs;
-use terms::{Bytes, Gathered, Said, Says, Terms};
-
-/// Words that a comment has which speaks to this tool, well formed or misspelt in one of its words.
-const MARKERS: &[&[&str]] = &[
-    &["etach…paw|etach…pwa"],
-    &["etatch…paw|etahc…paw|eatch…paw"],
-    &["ETACH…PAW"],
-];
-
-/// Signs of escapes that stand for a letter, `_` or `-`.
-const ESCAPES: &[&str] = &[
-    "\\x2d", "\\x2D", "\\x4", "\\x5", "\\x6", "\\x7", "\\u00", "\\U0000", "\\u{", "\\N{", "\\55",
-    "\\055", "\\10", "\\11", "\\12", "\\13", "\\14", "\\15", "\\16", "\\17",
-];
+use terms::{Bytes, Said, Terms};
 
 /// The number of positions with which `Popen` is told of a shell.
 const SHELL_AT: usize = 9;
@@ -47,8 +36,8 @@ const SHELL_AT: usize = 9;
 /// Which files are wanted.
 #[derive(Debug)]
 pub struct Filter {
-    /// For Python and Rust; none if every file is wanted.
-    terms: Option<[Terms; 2]>,
+    /// What the rules name; none if every file is wanted.
+    named: Option<Named>,
     programs: Programs,
     /// Pieces of which one stands in each near miss of a marker that the configuration chose.
     markers: Vec<Regex>,
@@ -74,8 +63,8 @@ impl Filter {
             policies.is_empty() || policies.iter().any(|policy| policy.tells_of(rule))
         };
         let told = rules::ALL.iter().filter(told);
-        let all: Vec<&Words> = told.map(|rule| &rule.words).collect();
-        match (pieces, Self::of(&all, &helpers)) {
+        let all: Vec<&'static Words> = told.map(|rule| &rule.words).collect();
+        match (pieces, Self::of(all, helpers)) {
             (Some(markers), Some(filter)) => Self { markers, ..filter },
             _ => Self::open(),
         }
@@ -84,59 +73,21 @@ impl Filter {
     /// A filter that lets every file through.
     pub fn open() -> Self {
         Self {
-            terms: None,
+            named: None,
             programs: Programs::default(),
             markers: Vec::new(),
         }
     }
 
     /// The filter of these rules and helpers; none if one of them may match anything.
-    fn of(rules: &[&Words], helpers: &[String]) -> Option<Self> {
+    fn of(rules: Vec<&'static Words>, helpers: Vec<String>) -> Option<Self> {
         if rules.iter().any(|words| words.is_empty()) {
             return None;
         }
-        let terms = |language| {
-            let mut gathered = Gathered::default();
-            for marker in MARKERS {
-                gathered.add(marker, Says::Wanted);
-            }
-            for name in helpers {
-                gathered.plain(name, Says::Wanted);
-            }
-            for escape in ESCAPES {
-                gathered.plain(escape, Says::Hides);
-            }
-            let own = match language {
-                Language::Python => PYTHON,
-                Language::Rust => RUST,
-            };
-            let mut groups = Vec::new();
-            let starts = own.argv.iter().chain(own.text);
-            groups.extend(starts.map(|group| (group, Says::Spawns)));
-            let reads = own.text.iter().chain(own.shell);
-            groups.extend(reads.map(|group| (group, Says::Shell)));
-            groups.extend(own.names.iter().map(|group| (group, Says::Names)));
-            for words in rules {
-                let own = match language {
-                    Language::Python => words.python,
-                    Language::Rust => words.rust,
-                };
-                groups.extend(
-                    words
-                        .both
-                        .iter()
-                        .chain(own)
-                        .map(|group| (group, Says::Match)),
-                );
-            }
-            let sound = groups
-                .iter()
-                .all(|(group, says)| gathered.add(group, *says));
-            sound.then(|| gathered.done()).flatten()
-        };
+        let programs = Programs::new(rules.iter().flat_map(|words| words.programs));
         Some(Self {
-            terms: Some([terms(Language::Python)?, terms(Language::Rust)?]),
-            programs: Programs::new(rules.iter().flat_map(|words| words.programs)),
+            named: Some(Named::new(rules, helpers)),
+            programs,
             markers: Vec::new(),
         })
     }
@@ -145,15 +96,15 @@ impl Filter {
     pub fn wants(&self, language: Language, bytes: &[u8]) -> bool {
         // The mark of the encoding is no part of the first word.
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        let Some([python, rust]) = &self.terms else {
+        let Some(terms) = self.named.as_ref().and_then(|named| named.terms(language)) else {
             return true;
         };
         if self.markers.iter().any(|pieces| pieces.is_match(bytes)) || wide(bytes).is_some() {
             return true;
         }
         match language {
-            Language::Python => self.wants_python(python, bytes),
-            Language::Rust => self.wants_rust(rust, bytes),
+            Language::Python => self.wants_python(terms, bytes),
+            Language::Rust => self.wants_rust(terms, bytes),
         }
     }
 

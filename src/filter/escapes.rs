@@ -2,8 +2,36 @@
 
 use std::borrow::Cow;
 
+use crate::source::is_word;
+
+/// How escapes begin, behind their backslash, that stand for a letter, `_` or `-`.
+const ESCAPES: &[&str] = &[
+    "x2d", "x2D", "x4", "x5", "x6", "x7", "u00", "U0000", "u{", "N{", "55", "055", "10", "11",
+    "12", "13", "14", "15", "16", "17",
+];
+
 /// How often an escape may stand for a part of another one: a text in a text in a text.
 const DEEPEST: usize = 3;
+
+/// Whether a letter may be written by an escape, or a line end inside of a word and go on with the next one.
+pub(super) fn may_hide(bytes: &[u8]) -> bool {
+    memchr::memchr_iter(b'\\', bytes).any(|at| {
+        let (before, after) = bytes.split_at_checked(at).unwrap_or_default();
+        let rest = after.get(1..).unwrap_or_default();
+        match rest.first() {
+            Some(b'\n' | b'\r') => {
+                let next = rest.trim_ascii_start().first();
+                let inside =
+                    |byte: Option<&u8>| byte.is_some_and(|byte| is_word(*byte) || *byte == b'-');
+                inside(before.last()) && inside(next)
+            }
+            Some(b'x' | b'u' | b'U' | b'N' | b'0' | b'1' | b'5') => ESCAPES
+                .iter()
+                .any(|escape| rest.starts_with(escape.as_bytes())),
+            _ => false,
+        }
+    })
+}
 
 /// The bytes, and behind them the same with their escapes resolved and cut lines joined. Wider than any reader:
 /// every backslash may begin an escape, and those before one count for nothing. None if a letter is called by

@@ -1,5 +1,6 @@
 //! Words in bytes: which groups of them are there, told in one pass.
 
+mod anchors;
 mod word;
 
 use std::collections::BTreeMap;
@@ -7,10 +8,11 @@ use std::collections::BTreeMap;
 use aho_corasick::packed::{self, Searcher};
 use aho_corasick::{AhoCorasick, MatchKind};
 
+use self::anchors::{Anchor, anchors};
 pub(super) use self::word::{Bytes, UNREACHED};
 use self::word::{In, Word};
+use super::escapes;
 use crate::rules::WIDE;
-use crate::source::is_word;
 
 /// What a group of words says of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,8 +29,6 @@ pub(super) enum Says {
     Names,
     /// The file is wanted: a comment may speak to this tool, or a helper of the configuration is named.
     Wanted,
-    /// The bytes are not what is read: words may be written with escapes, or be cut.
-    Hides,
 }
 
 /// All that a file says.
@@ -50,7 +50,7 @@ pub(super) struct Said {
     pub(super) names: bool,
     /// [`Says::Wanted`].
     pub(super) wanted: bool,
-    /// [`Says::Hides`].
+    /// The bytes are not what is read: words may be written with escapes, or be cut.
     pub(super) hides: bool,
 }
 
@@ -85,7 +85,6 @@ impl Said {
             Says::Shell => self.shell = true,
             Says::Names => self.names = true,
             Says::Wanted => self.wanted = true,
-            Says::Hides => self.hides = true,
         }
     }
 }
@@ -100,14 +99,21 @@ struct Rest {
     says: Says,
 }
 
-/// A word with which groups begin, and what must come to it.
-type Start = (Word, Vec<Rest>);
+/// A word with which groups begin.
+#[derive(Debug)]
+struct Start {
+    /// At which of its bytes the letters stand that are found.
+    offset: usize,
+    word: Word,
+    /// What must come to it.
+    rest: Vec<Rest>,
+}
 
-/// Some of the words, and what finds them.
+/// Some of the anchors, and what finds them.
 #[derive(Debug)]
 struct Part {
     search: Search,
-    /// For all letters that are found: the words that start so.
+    /// For all letters that are found: the words that they may be of.
     starts: Vec<Vec<Start>>,
 }
 
@@ -118,10 +124,8 @@ enum Search {
     Plain(AhoCorasick),
 }
 
-/// The fast way ends at 64 words, and slows down with their number.
+/// The fast way ends at 64 anchors, and slows down with their number.
 const PER_PART: usize = 48;
-/// It looks at the first bytes of words, as many as the shortest has: short ones are looked for apart.
-const SHORT: usize = 4;
 
 /// Groups of words.
 #[derive(Debug)]
@@ -184,36 +188,61 @@ impl Gathered {
             .map(|word| word.letters.as_str())
             .collect();
         letters.dedup();
-        letters.sort_by_key(|letters| letters.len() < SHORT);
-        let parts = letters.chunk_by(|a, b| (a.len() < SHORT) == (b.len() < SHORT));
-        let parts = parts.flat_map(|own| own.chunks(PER_PART));
-        let parts = parts.map(|own| self.part(own)).collect::<Option<_>>()?;
+        let mut anchors = anchors(&letters);
+        // As many first bytes are looked at as the shortest has: short ones are looked for apart.
+        anchors.sort_by_key(Anchor::is_short);
+        let parts = anchors.chunk_by(|a, b| a.is_short() == b.is_short());
+        let parts = parts.flat_map(|own| {
+            let parts = own.len().div_ceil(PER_PART).max(1);
+            own.chunks(own.len().div_ceil(parts).max(1))
+        });
+        let parts = parts.map(|own| self.part(&letters, own));
         Some(Terms {
-            parts,
+            parts: parts.collect::<Option<_>>()?,
             groups: self.groups,
         })
     }
 
-    fn part(&self, letters: &[&str]) -> Option<Part> {
+    fn part(&self, letters: &[&str], anchors: &[Anchor<'_>]) -> Option<Part> {
+        let found = anchors.iter().map(|anchor| anchor.letters);
         let mut fast = packed::Config::new();
         fast.match_kind(packed::MatchKind::LeftmostLongest);
-        let fast = fast.builder().extend(letters).build();
+        let fast = fast.builder().extend(found.clone()).build();
         let search = if let Some(fast) = fast {
             Search::Packed(fast)
         } else {
             let mut plain = AhoCorasick::builder();
             let plain = plain.match_kind(MatchKind::LeftmostLongest);
-            Search::Plain(plain.build(letters).ok()?)
+            Search::Plain(plain.build(found).ok()?)
         };
-        let starting = |found: &&str| {
-            let words = self.words.iter();
-            let words = words.filter(|(word, _)| found.starts_with(&word.letters));
+        let starting = |found: &Anchor<'_>| {
+            // Of two that stand at one place the longer is found.
+            let within = |anchor: &&Anchor<'_>| found.letters.starts_with(anchor.letters);
+            let words = anchors
+                .iter()
+                .filter(within)
+                .flat_map(|anchor| &anchor.words);
+            let words =
+                words.filter_map(|(number, offset)| Some((*letters.get(*number)?, *offset)));
             words
-                .map(|(word, rest)| (word.clone(), rest.clone()))
+                .flat_map(|(letters, offset)| self.starts(letters, offset))
                 .collect()
         };
-        let starts = letters.iter().map(starting).collect();
+        let starts = anchors.iter().map(starting).collect();
         Some(Part { search, starts })
+    }
+
+    /// The words of these letters.
+    fn starts<'w>(&'w self, letters: &'w str, offset: usize) -> impl Iterator<Item = Start> + 'w {
+        let words = self
+            .words
+            .iter()
+            .filter(move |(word, _)| word.letters == letters);
+        words.map(move |(word, rest)| Start {
+            offset,
+            word: word.clone(),
+            rest: rest.clone(),
+        })
     }
 }
 
@@ -221,7 +250,7 @@ impl Terms {
     /// What the bytes say, read until that is `enough`.
     pub(super) fn read(&self, bytes: &[u8], kind: Bytes, enough: fn(&Said) -> bool) -> Said {
         let mut said = Said {
-            hides: is_cut(bytes),
+            hides: kind == Bytes::Raw && escapes::may_hide(bytes),
             ..Said::default()
         };
         // What else a group needs is looked for once, however often its first word is there.
@@ -230,12 +259,15 @@ impl Terms {
         for part in &self.parts {
             let mut from = 0;
             while let Some((word, at)) = part.search.next(bytes, from) {
-                // Words overlap: the longest was found, and those that begin it are there as well.
-                // The search goes on at the next byte, for those that begin inside it.
+                // Anchors overlap: the search goes on at the next byte, for those that begin inside this one.
                 from = at + 1;
-                let words = part.starts.get(word).into_iter().flatten();
-                for (_, groups) in words.filter(|(word, _)| word.is_at(&of, at)) {
-                    for rest in groups {
+                let starts = part.starts.get(word).into_iter().flatten();
+                let there = starts.filter(|start| {
+                    let at = at.checked_sub(start.offset);
+                    at.is_some_and(|at| start.word.stands_at(&of, at))
+                });
+                for start in there {
+                    for rest in &start.rest {
                         let has = |one: &Vec<Word>| one.iter().any(|word| word.is_in(&of));
                         let new = tried
                             .get_mut(rest.number)
@@ -263,20 +295,4 @@ impl Search {
         };
         found.map(|found| (found.pattern().as_usize(), found.start()))
     }
-}
-
-/// Whether a line ends inside of a word (`systemd-run` is one), and goes on with the next one.
-fn is_cut(bytes: &[u8]) -> bool {
-    let of_word = |byte: u8| is_word(byte) || byte == b'-';
-    memchr::memchr_iter(b'\\', bytes).any(|at| {
-        let (before, after) = bytes.split_at_checked(at).unwrap_or_default();
-        let next = after.get(1..).unwrap_or_default();
-        matches!(next.first(), Some(b'\n' | b'\r'))
-            && before.last().copied().is_some_and(of_word)
-            && next
-                .trim_ascii_start()
-                .first()
-                .copied()
-                .is_some_and(of_word)
-    })
 }

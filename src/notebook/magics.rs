@@ -162,14 +162,14 @@ fn magic(text: &str) -> Option<Magic> {
 fn options(rest: &str) -> Option<usize> {
     let mut text = rest;
     loop {
-        let word = text.trim_start().split_whitespace().next()?;
+        let word = text.split_whitespace().next()?;
         if !word.starts_with('-') {
             return Some(rest.len() - text.len());
         }
         text = &text.trim_start()[word.len()..];
         // A value may stand in the same word.
         if word.len() == 2 && word.ends_with(['n', 'r', 'p', 'l', 's', 'T', 'D']) {
-            let value = text.trim_start().split_whitespace().next()?;
+            let value = text.split_whitespace().next()?;
             // `-r` of `%prun` takes none.
             if !word.ends_with('r') || value.bytes().all(|byte| byte.is_ascii_digit()) {
                 text = &text.trim_start()[value.len()..];

@@ -111,6 +111,12 @@ impl Word {
         }
     }
 
+    /// Whether it stands at `at`.
+    pub(super) fn stands_at(&self, of: &In<'_>, at: usize) -> bool {
+        let there = of.bytes.get(at..).unwrap_or_default();
+        there.starts_with(self.letters.as_bytes()) && self.is_at(of, at)
+    }
+
     /// Whether it stands anywhere.
     pub(super) fn is_in(&self, of: &In<'_>) -> bool {
         memmem::find_iter(of.bytes, self.letters.as_bytes()).any(|at| self.is_at(of, at))
