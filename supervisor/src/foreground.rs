@@ -223,7 +223,7 @@ impl Front {
             let length = self.name.read(&mut text).unwrap_or(0);
             let text = std::str::from_utf8(text.get(..length)?).ok()?;
             let (pid, start) = text.split_once(' ')?;
-            self.group = Identity::named(pid, start).map(Group::hold);
+            self.group = Identity::named(pid.as_bytes(), start.as_bytes()).map(Group::hold);
         }
         self.group.as_ref()
     }

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::Read as _;
 use std::os::unix::fs::MetadataExt;
 
-use crate::sys::Pid;
+use crate::sys::{self, Pid};
 
 /// A process at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,21 +36,34 @@ impl Identity {
     }
 
     /// The process that two words of a line name, in plain digits.
-    pub(crate) fn named(pid: &str, start: &str) -> Option<Self> {
-        let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-        if !digits(pid) || !digits(start) || pid.starts_with('0') {
-            return None;
-        }
+    pub(crate) fn named(pid: &[u8], start: &[u8]) -> Option<Self> {
         Some(Self {
-            pid: Pid::new(pid.parse().ok()?)?,
-            start: start.parse().ok()?,
+            pid: Pid::new(i32::try_from(plain_number(pid)?).ok()?)?,
+            start: plain_number(start)?,
         })
+    }
+}
+
+/// The number that is written in digits and in nothing else, as numbers are: without a zero before it.
+pub(crate) fn plain_number(text: &[u8]) -> Option<u64> {
+    let digit = |byte: &u8| byte.is_ascii_digit().then(|| u64::from(byte - b'0'));
+    match text {
+        [] | [b'0', _, ..] => None,
+        digits => digits.iter().try_fold(0_u64, |number, byte| {
+            number.checked_mul(10)?.checked_add(digit(byte)?)
+        }),
     }
 }
 
 /// The process with this number, if there is one.
 pub(crate) fn look(pid: i32) -> Option<Process> {
     parse(&status_line(pid)?)
+}
+
+/// The process group of a process; none if there is no such process. Asked of every process there is, so not
+/// of its file where the system tells it at once.
+pub(crate) fn group(pid: i32) -> Option<i32> {
+    sys::group_of(pid).or_else(|| Some(look(pid)?.group))
 }
 
 /// Whether the process that started at `start` has not ended: its number alone may mean another.
@@ -180,9 +193,14 @@ pub(crate) fn command_line(pid: i32) -> Vec<String> {
         .collect()
 }
 
-/// The environment that a process was started with; none if it may not be read.
+/// The environment that a process was started with; none if it may not be read. In few steps too: with room
+/// for nearly all from the start, as the system tells no length, and each step of reading costs.
 pub(crate) fn environment(pid: i32) -> Option<Vec<u8>> {
-    fs::read(format!("/proc/{pid}/environ")).ok()
+    let file = fs::File::open(format!("/proc/{pid}/environ")).ok()?;
+    let mut text = Vec::with_capacity(8 << 10);
+    // A file by itself would be asked for its length first.
+    file.take(u64::MAX).read_to_end(&mut text).ok()?;
+    Some(text)
 }
 
 /// Whose process it is.
@@ -253,7 +271,7 @@ mod tests {
     fn this_process_is_found() {
         let own = i32::try_from(std::process::id()).unwrap();
         let process = look(own).unwrap();
-        assert_eq!(process.parent, crate::sys::parent());
+        assert_eq!(process.parent, sys::parent());
         assert!(all().any(|pid| pid == own));
         assert!(ancestors(own).iter().any(|(pid, _)| *pid == process.parent));
     }

@@ -41,11 +41,8 @@ impl Group {
     pub(crate) fn hold(leader: Identity) -> Self {
         let handle = sys::open_process(leader.pid.get()).ok();
         // Looked at after opening: then the descriptor is the leader's, or is not kept.
-        let same = Identity::of(leader.pid) == Some(leader);
-        Self {
-            leader,
-            handle: handle.filter(|_| same),
-        }
+        let handle = handle.filter(|_| Identity::of(leader.pid) == Some(leader));
+        Self { leader, handle }
     }
 
     /// Whether its number still means it. With the leader gone the kernel keeps the number as long as
@@ -129,13 +126,23 @@ pub(crate) fn end_asked(plan: &Plan<'_>) -> Outcome {
         }
         wait_until(end, || look(plan).empty());
     }
-    for group in plan.groups {
-        group.signal(libc::SIGKILL);
-    }
+    let kill = || {
+        for group in plan.groups {
+            group.signal(libc::SIGKILL);
+        }
+    };
+    kill();
     let found = end_strays(plan);
     let limit = Instant::now() + LAST_LOOKS;
-    wait_until(limit, || look(plan).empty());
-    let left = look(plan);
+    let mut left = Living::default();
+    wait_until(limit, || {
+        left = look(plan);
+        // Once more, as long as anything lives: not every system tells all that fork just then.
+        if !left.members.is_empty() {
+            kill();
+        }
+        left.empty()
+    });
     Outcome {
         found,
         left: left.members.len() + left.strays.len(),
@@ -148,14 +155,18 @@ pub(crate) fn group_lives(group: Pid) -> bool {
         return false;
     }
     let mut seen = false;
-    for process in process::all().filter_map(process::look) {
-        seen = true;
-        if process.group == group.get() && !process.ended {
+    for pid in process::all() {
+        seen = seen || process::look(pid).is_some();
+        if process::group(pid) == Some(group.get()) && has_not_ended(pid) {
             return true;
         }
     }
     // Where processes cannot be looked at, the signal's word has to do.
     !seen
+}
+
+fn has_not_ended(pid: i32) -> bool {
+    process::look(pid).is_some_and(|process| !process.ended)
 }
 
 /// Whether any process carries the mark.
@@ -174,7 +185,7 @@ fn ask_by(signal: impl Fn(i32)) {
 }
 
 /// Looks again and again, ever less often, until `done` or `end`.
-fn wait_until(end: Instant, done: impl Fn() -> bool) {
+fn wait_until(end: Instant, mut done: impl FnMut() -> bool) {
     let mut pause = Duration::from_millis(1);
     while !done() {
         let left = end.saturating_duration_since(Instant::now());
@@ -271,18 +282,17 @@ fn look(plan: &Plan<'_>) -> Living {
     let mut found = Vec::new();
     let mut seen = false;
     for pid in process::all().filter(|pid| *pid != own) {
-        let process = process::look(pid);
-        seen |= process.is_some();
-        let Some(process) = process.filter(|process| !process.ended) else {
+        seen = seen || process::look(pid).is_some();
+        let Some(group) = process::group(pid) else {
             continue;
         };
-        if groups.contains(&process.group) {
-            living.members.insert(pid);
+        if groups.contains(&group) {
+            living.members.extend(has_not_ended(pid).then_some(pid));
         } else if let Some(marked) = plan.marked
             && !sabotaged("cookie")
             && process::environment(pid).is_some_and(|environment| marked.carried(&environment))
         {
-            found.push((pid, process.group));
+            found.push((pid, group));
         }
     }
     if !seen {

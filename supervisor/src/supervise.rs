@@ -20,6 +20,8 @@ use crate::sys::{self, ControlGroup, Pid};
 
 /// How long lines are still read after the owner's death was seen otherwise than by their end.
 const LAST_WORDS: Duration = Duration::from_millis(100);
+/// Who has heard nothing for so long waits for long.
+const SETTLED: Duration = Duration::from_millis(50);
 /// How long a control group may take to be empty after it was killed.
 const LAST_MEMBERS: Duration = Duration::from_secs(2);
 /// Longer lines are nobody's.
@@ -175,6 +177,7 @@ fn listen(
 ) {
     let mut text: Vec<u8> = Vec::new();
     let mut buffer = [0; 4096];
+    let mut settled = false;
     loop {
         let left = end.map(|end| end.saturating_duration_since(Instant::now()));
         if left.is_some_and(|left| left.is_zero()) {
@@ -189,9 +192,14 @@ fn listen(
         if let Some(Above::Lives(above)) = &known.above {
             asked.push((above.as_fd(), false));
         }
-        let Ok(ready) = sys::poll_many(&asked, left) else {
+        let limit = left.or((!settled).then_some(SETTLED));
+        let Ok(ready) = sys::poll_many(&asked, limit) else {
             return;
         };
+        if left.is_none() && !settled && !ready.iter().any(|ready| ready.read) {
+            sys::let_go_of_code();
+            settled = true;
+        }
         let is = |at: usize| ready.get(at).is_some_and(|ready| ready.read);
         let owners = usize::from(watched.is_some());
         let (said, died, above_ended) = (is(0), owners == 1 && is(1), is(1 + owners));
@@ -230,6 +238,8 @@ fn let_go_on(owner: &Owner, handle: Option<BorrowedFd<'_>>) {
 
 /// Does what the whole lines of `text` say, and leaves the unfinished rest.
 fn heed(owner: &Owner, known: &mut Known, text: &mut Vec<u8>) {
+    // Groups that are never ended: the owner's, and ours.
+    let spared = [owner.group, sys::own_group()];
     let whole = text
         .iter()
         .rposition(|byte| *byte == b'\n')
@@ -238,32 +248,7 @@ fn heed(owner: &Owner, known: &mut Known, text: &mut Vec<u8>) {
         .split(|byte| *byte == b'\n')
         .filter(|line| line.len() < LONGEST)
     {
-        let words = std::str::from_utf8(line).unwrap_or_default();
-        let words: Vec<&str> = words.split(' ').collect();
-        match words.as_slice() {
-            ["."] => known.released = true,
-            ["^", pid, start] => {
-                known.above = Identity::named(pid, start)
-                    .map(Above::of)
-                    .or(known.above.take());
-            }
-            ["~", number] => known.kept.extend(number.parse::<u64>().ok()),
-            [verb @ ("+" | "-"), pid, start] => {
-                let Some(leader) = leader(owner, pid, start) else {
-                    continue;
-                };
-                let key = (leader.pid, leader.start);
-                if *verb == "-" {
-                    known.groups.remove(&key);
-                } else {
-                    known
-                        .groups
-                        .entry(key)
-                        .or_insert_with(|| Group::hold(leader));
-                }
-            }
-            _ => {}
-        }
+        heed_line(spared, known, line);
     }
     text.drain(..whole);
     // What has no end for so long is no line, and must not grow for ever.
@@ -272,10 +257,31 @@ fn heed(owner: &Owner, known: &mut Known, text: &mut Vec<u8>) {
     }
 }
 
-/// A group that may be ended: not ours, not the owner's.
-fn leader(owner: &Owner, pid: &str, start: &str) -> Option<Identity> {
-    let spared = [owner.group, sys::own_group()];
-    Identity::named(pid, start).filter(|leader| !spared.contains(&leader.pid.get()))
+fn heed_line(spared: [i32; 2], known: &mut Known, line: &[u8]) {
+    let mut words = line.split(|byte| *byte == b' ');
+    let words: [Option<&[u8]>; 4] = std::array::from_fn(|_| words.next());
+    match words {
+        [Some(b"."), None, ..] => known.released = true,
+        [Some(b"^"), Some(pid), Some(start), None] => {
+            let above = Identity::named(pid, start).map(Above::of);
+            known.above = above.or(known.above.take());
+        }
+        [Some(b"~"), Some(number), None, _] => known.kept.extend(process::plain_number(number)),
+        [Some([verb @ (b'+' | b'-')]), Some(pid), Some(start), None] => {
+            let leader = Identity::named(pid, start);
+            let Some(leader) = leader.filter(|leader| !spared.contains(&leader.pid.get())) else {
+                return;
+            };
+            let key = (leader.pid, leader.start);
+            if *verb == b'-' {
+                known.groups.remove(&key);
+            } else {
+                let hold = || Group::hold(leader);
+                known.groups.entry(key).or_insert_with(hold);
+            }
+        }
+        _ => {}
+    }
 }
 
 fn end(owner: &Owner, known: &Known) {

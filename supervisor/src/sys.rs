@@ -61,6 +61,14 @@ pub(crate) fn parent() -> i32 {
     unsafe { libc::getppid() }
 }
 
+/// The process group of a process, also of one that only waits to be reaped; none if there is no such
+/// process. [getpgid(2)](https://man7.org/linux/man-pages/man2/getpgid.2.html)
+pub(crate) fn group_of(pid: i32) -> Option<i32> {
+    // SAFETY: takes a number, which the system checks.
+    let group = unsafe { libc::getpgid(pid) };
+    (group >= 0).then_some(group)
+}
+
 /// Leaves the session and group of the starter.
 pub(crate) fn new_session() -> io::Result<()> {
     // SAFETY: takes nothing; fails harmlessly in a group leader.
@@ -133,7 +141,13 @@ pub(crate) fn take_neutral_name() {
 }
 
 /// Closes every descriptor from `first` on.
+/// [close_range(2)](https://man7.org/linux/man-pages/man2/close_range.2.html)
 pub(crate) fn close_from(first: i32) {
+    #[cfg(target_os = "linux")]
+    // SAFETY: called at the start of a program of ours, which owns nothing above `first` yet.
+    if unsafe { libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, 0) } == 0 {
+        return;
+    }
     for fd in descriptor::open_descriptors() {
         if fd >= first {
             // SAFETY: called at the start of a program of ours, which owns nothing above `first` yet.

@@ -168,11 +168,12 @@ pub(crate) fn let_go_of_code() {
             let fields: Vec<&str> = line.split_ascii_whitespace().collect();
             match fields.as_slice() {
                 [range, permissions, _, _, inode, ..] if range.contains('-') => {
-                    code = Some(*range).filter(|_| *permissions == "r-xp" && *inode != "0");
+                    let kept = ["r-xp", "r--p"].contains(permissions) && *inode != "0";
+                    code = Some(*range).filter(|_| kept);
                 }
                 ["Anonymous:", "0", _] => {
                     if let Some(range) = code.and_then(addresses) {
-                        // SAFETY: a part of a file that can be run and not written to, and of which nothing
+                        // SAFETY: a part of a file that can be read and not written to, and of which nothing
                         // was changed, as the system has just told: what is read there later is the same.
                         unsafe {
                             let place = std::ptr::with_exposed_provenance_mut(range.start);
