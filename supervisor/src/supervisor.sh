@@ -15,21 +15,22 @@ token=$1 grace=$2 owner_group=$3 control_group=${4:-}
 groups=' ' kept='' newline='
 '
 
-# A number of at most 14 digits.
+# A number of at most 14 digits, without a zero before it.
 number() {
-	case $1 in '' | *[!0-9]* | ???????????????*) return 1 ;; esac
+	case $1 in '' | *[!0-9]* | 0?* | ???????????????*) return 1 ;; esac
 }
 
-# A group that may be ended: not everybody's, not the first process's, not ours, not the owner's.
+# A group that may be ended: not everybody's, not the first process's, not ours, not the owner's, and of at
+# most nine digits, as what no process can have may mean another to a shell.
 allowed() {
 	number "$1" || return 1
-	case $1 in 0* | 1 | "$$" | "$owner_group" | ????????????*) return 1 ;; esac
+	case $1 in 0* | 1 | "$$" | "$owner_group" | ??????????*) return 1 ;; esac
 }
 
 # Sets $start and $group of process $1. The name in the line may hold anything, also line ends.
 look() {
 	start='' group='' stat=''
-	{ while IFS= read -r part; do stat=$part; done <"/proc/$1/stat"; } 2>/dev/null
+	while IFS= read -r part; do stat=$part; done <"/proc/$1/stat"
 	case $stat in *') '*) ;; *) return 1 ;; esac
 	# shellcheck disable=SC2086
 	set -- ${stat##*') '}
@@ -48,7 +49,7 @@ signal_groups() {
 	for entry in $groups; do
 		holds "${entry%:*}" "${entry#*:}" || continue
 		for signal in $1; do kill "-$signal" "-${entry%:*}"; done
-	done 2>/dev/null
+	done
 }
 
 # Sets $strays to the processes that carry the owner's token and were not handed back.
@@ -73,7 +74,7 @@ carries() {
 		case $part in *"$token."*) return 0 ;; esac
 	done <"/proc/$1/environ"
 	return 1
-} 2>/dev/null
+}
 
 # Sends the signals $1 to every stray outside the groups: to its own group as a whole if its leader is
 # one too or is gone, since a chain of forks is faster than any list.
@@ -93,13 +94,13 @@ signal_strays() {
 		[ -d "/proc/$group" ] || led=yes
 		[ "$led" = yes ] && allowed "$group" && target=-$group
 		for signal in $signals; do kill "-$signal" "$target"; done
-	done 2>/dev/null
+	done
 }
 
 anything_left() {
 	for entry in $groups; do
 		holds "${entry%:*}" "${entry#*:}" && kill -0 "-${entry%:*}" && return 0
-	done 2>/dev/null
+	done
 	find_strays
 }
 
@@ -110,6 +111,8 @@ uptime() {
 }
 
 end_everything() {
+	# A shell that can start no other program ends there: not without this.
+	trap 'signal_groups KILL' EXIT
 	signal_groups 'TERM CONT'
 	# Who was asked runs first: it wakes on this processor, which a look at all processes keeps.
 	: &
@@ -133,8 +136,12 @@ end_everything() {
 			signal_strays KILL
 			quiet=0
 		fi
-		[ "$quiet" != 10 ] || sleep 1
+		[ "$quiet" != 10 ] || {
+			sleep 1
+			signal_groups KILL
+		}
 	done
+	trap - EXIT
 }
 
 # Ends what has neither group nor mark any more. Not where something was handed back: it is in there.
@@ -156,25 +163,29 @@ forget() {
 
 protect() {
 	case $(command -v kill) in kill) ;; *) exit 3 ;; esac
-	# The owner waits for this word, which says that its shell can do what it must.
-	echo works
-	exec </dev/null >/dev/null 2>&1
+	# What fails here ends this shell, so it comes before the word that the owner waits for, which says that
+	# its shell can do what it must. After that nothing here can fail until the owner has ended.
+	exec <&3 2>/dev/null
 	cd /
-	while IFS=' ' read -r verb pid start rest; do
-		case $verb in
+	echo works
+	while IFS= read -r line; do
+		# Read as a whole: a shell that splits it passes over blanks that make it another line.
+		rest=${line#? }
+		pid=${rest%% *} start=${rest#* }
+		case $line in
 		.)
 			[ -z "$control_group" ] || rmdir "$control_group"
 			exit 0
 			;;
-		'~') number "$pid" && kept="$kept -e $token.$pid:" ;;
-		+ | -)
-			if ! allowed "$pid" || ! number "$start" || [ -n "$rest" ]; then continue; fi
+		'~ '*) number "$rest" && kept="$kept -e $token.$rest:" ;;
+		'+ '*' '* | '- '*' '*)
+			if ! allowed "$pid" || ! number "$start"; then continue; fi
 			forget "$pid" "$start"
-			[ "$verb" = + ] && groups="$groups$pid:$start "
+			case $line in +*) groups="$groups$pid:$start " ;; esac
 			;;
 		esac
-	done <&3
-	exec 3<&-
+	done
+	exec <&- 3<&-
 	end_everything
 	end_control_group
 	exit 0

@@ -12,14 +12,14 @@ use crate::witness::{
 };
 
 /// Which of the calls of a start a kill is to fall on.
-struct Steps {
+pub(crate) struct Steps {
     at: usize,
     seen: usize,
     last: Option<u64>,
 }
 
 impl Steps {
-    fn to(at: usize) -> Self {
+    pub(crate) fn to(at: usize) -> Self {
         Self {
             at,
             seen: 0,
@@ -28,7 +28,7 @@ impl Steps {
     }
 
     /// Whether this is the call to kill at.
-    fn reached(&mut self, call: Call) -> bool {
+    pub(crate) fn reached(&mut self, call: Call) -> bool {
         if self.last.replace(call.number) != Some(call.number) {
             self.seen += 1;
         }
@@ -77,7 +77,7 @@ fn left(tier: &str, what: &str, killed: &mut Vec<(usize, Witness)>) {
     }
 }
 
-const CHILD: &str = "program /bin/sleep 1000";
+pub(crate) const CHILD: &str = "program /bin/sleep 1000";
 
 #[test]
 fn the_owner_is_killed_at_each_call() {

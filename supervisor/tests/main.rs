@@ -16,6 +16,9 @@ mod calls;
 mod children;
 mod deaths;
 mod escapes;
+#[path = "support/failing.rs"]
+mod failing;
+mod failures;
 mod families;
 mod foreground;
 mod ledger;
@@ -33,6 +36,7 @@ mod supervise;
 mod supervisors;
 #[path = "support/tables.rs"]
 mod tables;
+mod targets;
 mod tasks;
 mod terminal;
 #[path = "support/trace.rs"]

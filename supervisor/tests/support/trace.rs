@@ -40,9 +40,9 @@ struct Info {
 
 /// How C libraries write a request: glibc and musl differ.
 #[cfg(target_env = "musl")]
-type Request = libc::c_int;
+pub(crate) type Request = libc::c_int;
 #[cfg(not(target_env = "musl"))]
-type Request = libc::c_uint;
+pub(crate) type Request = libc::c_uint;
 
 /// How a traced process goes on.
 const TO_THE_NEXT_CALL: Request = libc::PTRACE_SYSCALL;
@@ -70,6 +70,11 @@ impl Traced {
         Some(traced)
     }
 
+    /// Its number.
+    pub(crate) fn pid(&self) -> i32 {
+        self.pid
+    }
+
     /// Goes on to the beginning of the next call; none if it has ended.
     pub(crate) fn next_call(&self) -> Option<Call> {
         self.next_call_within(None).expect("no limit")
@@ -93,6 +98,19 @@ impl Traced {
                 return Ok(Some(call));
             }
         }
+    }
+
+    /// Goes on to the end of the call that it is in; false if it ends before.
+    pub(crate) fn to_the_end_of_the_call(&self) -> bool {
+        request(TO_THE_NEXT_CALL, self.pid, 0, 0).is_ok()
+            && self
+                .stopped(None)
+                .is_some_and(|status| libc::WIFSTOPPED(status))
+    }
+
+    /// A request about it, which fails if it has ended.
+    pub(crate) fn request(&self, what: Request, data: usize) {
+        let _ = request(what, self.pid, 0, data);
     }
 
     /// Goes on until it starts a process, which is held at its beginning; this one waits for it.
@@ -134,7 +152,12 @@ impl Traced {
 
     /// Lets it go on alone.
     pub(crate) fn release(self) -> i32 {
-        let _ = request(libc::PTRACE_DETACH, self.pid, 0, 0);
+        let detach = || request(libc::PTRACE_DETACH, self.pid, 0, 0);
+        // One that is in a call has to be stopped for that.
+        if detach().is_err() && request(libc::PTRACE_INTERRUPT, self.pid, 0, 0).is_ok() {
+            self.stopped(None);
+            let _ = detach();
+        }
         self.pid
     }
 
