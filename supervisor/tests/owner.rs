@@ -231,7 +231,7 @@ fn tell(owner: &Owner, order: &str, rest: &str) -> Result<String, Error> {
         "hide-processes" => hide_processes(),
         "sweep" => format!("{:?}", owner.sweep()?),
         "pid" => format!("{}", std::process::id()),
-        "group" => format!("{}", std::os::unix::process::parent_id()),
+        "leak" => beside::leak(),
         _ => die(order),
     })
 }
@@ -369,6 +369,13 @@ fn threads(owner: &Owner, number: u32) -> String {
     answer
 }
 
+/// Needs more stack than there is.
+#[expect(unconditional_recursion, reason = "one of the ways to end")]
+fn overflow(depth: u64) -> u64 {
+    let place = std::hint::black_box([depth; 512]);
+    overflow(depth + 1) + place[0]
+}
+
 /// Ends in the named way.
 #[expect(clippy::exit, reason = "one of the ways to end")]
 fn die(way: &str) -> String {
@@ -377,13 +384,24 @@ fn die(way: &str) -> String {
         "panic" => panic!("as it was told"),
         "abort" => std::process::abort(),
         "exit" => std::process::exit(0),
+        "overflow" => format!("{}", overflow(1)),
+        "thread" => beside::exit_in_a_thread(),
+        "leader" => beside::end_the_first_thread(),
         "exec" => panic!(
             "{}",
             std::process::Command::new("/bin/sleep").arg("1000").exec()
         ),
-        "segv" | "kill" | "term" | "hup" => {
+        // With whatever else is in its group.
+        "group" => {
+            // SAFETY: numbers, which mean this process and the group that it leads then.
+            // detached-spawn: it must not take the test with it
+            let ended = unsafe { libc::setpgid(0, 0) == 0 && libc::kill(0, libc::SIGKILL) == 0 };
+            format!("alive {ended}")
+        }
+        "segv" | "ill" | "kill" | "term" | "hup" => {
             let signal = match way {
                 "segv" => libc::SIGSEGV,
+                "ill" => libc::SIGILL,
                 "kill" => libc::SIGKILL,
                 "hup" => libc::SIGHUP,
                 _ => libc::SIGTERM,

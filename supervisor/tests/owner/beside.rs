@@ -137,3 +137,39 @@ pub(crate) fn unanswered(owner: &Owner, tries: u32) -> Result<String, Error> {
     }
     Ok(format!("{tries}"))
 }
+
+/// Makes a pipe that whatever is started inherits; what it is called among a process's descriptors.
+pub(crate) fn leak() -> String {
+    let mut ends = [0; 2];
+    // SAFETY: room for two numbers, which stay open as long as this process.
+    assert_eq!(unsafe { libc::pipe(ends.as_mut_ptr()) }, 0);
+    let link = std::fs::read_link(format!("/proc/self/fd/{}", ends[1]));
+    link.unwrap().to_string_lossy().into_owned()
+}
+
+/// Ends this process by a thread of it.
+pub(crate) fn exit_in_a_thread() -> String {
+    // SAFETY: ends the process at once.
+    let ends = std::thread::spawn(|| unsafe { libc::_exit(0) });
+    format!("{:?}", ends.join())
+}
+
+/// Ends the first thread, and says so in another, which ends the process when it is told anything.
+pub(crate) fn end_the_first_thread() -> ! {
+    std::thread::spawn(|| {
+        let first = format!("/proc/self/task/{}/stat", std::process::id());
+        while !std::fs::read_to_string(&first).unwrap().contains(") Z ") {
+            std::thread::yield_now();
+        }
+        println!("the first thread has ended");
+        let mut word = [0_u8; 1];
+        // SAFETY: room for one byte; standard input's lock is the first thread's for ever.
+        unsafe {
+            libc::read(0, word.as_mut_ptr().cast(), 1);
+            libc::_exit(0)
+        }
+    });
+    // SAFETY: ends this thread alone, with all that it holds.
+    unsafe { libc::syscall(libc::SYS_exit, 0) };
+    unreachable!("it has ended")
+}
