@@ -2,15 +2,17 @@
 
 use std::time::{Duration, Instant};
 
-/// How long nothing happens.
+/// How long nothing happens, and how long before that.
 const IDLE: Duration = Duration::from_secs(2);
+const BEFORE: Duration = Duration::from_millis(500);
 
-/// Prints a row for each tier, beside a shell that waits.
+/// Prints a row for each tier; the first, the system's shell, is what the others are compared with.
 pub(crate) fn print(tiers: &[String]) {
     println!(
-        "an idle supervisor: RSS and PSS in KiB, wake-ups in {} s",
+        "an idle supervisor: RSS and PSS in KiB, wake-ups in {} s (goal: none), ratio of RSS",
         IDLE.as_secs()
     );
+    let mut first = None;
     for tier in tiers {
         let owner = super::build(tier);
         let mut command = spawn_owned::Command::new("sleep");
@@ -21,17 +23,27 @@ pub(crate) fn print(tiers: &[String]) {
             .expect("a status")
             .supervisor
             .expect("a supervisor");
+        pass(BEFORE);
         let before = wakeups(supervisor);
-        let end = Instant::now() + IDLE;
-        while Instant::now() < end {
-            std::thread::park_timeout(end.saturating_duration_since(Instant::now()));
-        }
+        pass(IDLE);
         let woken = wakeups(supervisor) - before;
         let memory = |name| field(supervisor, "smaps_rollup", name);
         let (rss, pss) = (memory("Rss:"), memory("Pss:"));
-        let name = tier.rsplit('/').next().unwrap_or(tier);
-        println!("  {name:10} {rss:9} {pss:9} {woken:6}");
+        #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+        let ratio = rss as f64 / *first.get_or_insert(rss) as f64;
+        let goal = super::beside(tier, ratio, 0.27);
+        println!(
+            "  {:15} {rss:9} {pss:9} {woken:6} {ratio:6.2}{goal}",
+            super::name(tier)
+        );
         drop(child);
+    }
+}
+
+fn pass(time: Duration) {
+    let end = Instant::now() + time;
+    while Instant::now() < end {
+        std::thread::park_timeout(end.saturating_duration_since(Instant::now()));
     }
 }
 

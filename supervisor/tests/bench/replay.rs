@@ -1,10 +1,11 @@
 //! A supervisor is killed: how soon another knows all groups.
 
-use std::os::unix::process::CommandExt as _;
-use std::process::{Child, Command};
+use std::process::Child;
 use std::time::{Duration, Instant};
 
 use spawn_owned::Owner;
+
+use super::members::Members;
 
 /// Kills of each measurement: fewer than a supervisor may be started again in a row.
 const KILLS: usize = 4;
@@ -14,31 +15,17 @@ pub(crate) fn print(tiers: &[String], groups: usize) {
     println!(
         "kill of the supervisor to another that knows 1 and {groups} groups, ms, {KILLS} kills: p50 each, ratio"
     );
-    let mut members = Members(Vec::new());
-    for _ in 0..groups {
-        let mut command = Command::new("/bin/sleep");
-        // detached-spawn: groups for an owner to adopt, ended with the list of them
-        members
-            .0
-            .push(command.arg("1000").process_group(0).spawn().expect("sleep"));
-    }
+    let mut members = Members::default();
+    members.grow_to(groups);
     for tier in tiers {
         let one = restarts(tier, &members.0[..1]);
         let many = restarts(tier, &members.0);
-        let name = tier.rsplit('/').next().unwrap_or(tier);
-        println!("  {name:10} {one:9.1} {many:9.1} {:6.2}", many / one);
-    }
-}
-
-/// Processes that end with this list.
-struct Members(Vec<Child>);
-
-impl Drop for Members {
-    fn drop(&mut self) {
-        for child in &mut self.0 {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
+        let ratio = many / one;
+        let goal = super::beside(tier, ratio, 4.0);
+        println!(
+            "  {:15} {one:9.1} {many:9.1} {ratio:6.2}{goal}",
+            super::name(tier)
+        );
     }
 }
 

@@ -71,15 +71,13 @@ fn runner(name: &str, words: &[&str]) -> Runner {
 
 /// The `owned` of this build, and another one that `NATIVE` names: a static one for example.
 pub(crate) fn owned() -> Vec<String> {
-    let own = env!("CARGO_BIN_EXE_owned").to_owned();
-    std::iter::once(own)
-        .chain(std::env::var("NATIVE"))
-        .collect()
+    let own = super::OWN.to_owned();
+    std::iter::once(own).chain(super::other_build()).collect()
 }
 
 /// Which of the builds it is.
 pub(crate) fn build_of(owned: &str) -> &'static str {
-    if owned == env!("CARGO_BIN_EXE_owned") {
+    if owned == super::OWN {
         ""
     } else {
         " ($NATIVE)"

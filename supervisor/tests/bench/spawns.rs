@@ -7,36 +7,63 @@ use std::time::Instant;
 
 use spawn_owned::Owner;
 
-use crate::{Subject, build, compare, name};
+use crate::refused::refuse_shared_memory;
+use crate::{Subject, beside, build, compare, name, tiers};
 
 /// Rounds of each measurement.
 const ROUNDS: usize = 300;
 
-/// Prints the figures from this process, and from one of `large` MB.
+/// Prints the figures from this process, from one of `large` MB, and from one that must use launchers.
 pub(crate) fn print(tiers: &[String], large: usize) {
     println!("spawn and wait of `true`, {ROUNDS} rounds, microseconds: p50, p99, ratio of p50");
-    all(tiers);
+    let small = all(tiers);
     println!("the same from an owner of {large} MB");
     // Written to, so that it is there.
     let memory = std::hint::black_box(vec![1_u8; large << 20]);
-    all(tiers);
+    let beside_small = all(tiers).last().expect("a tier") / small.last().expect("a tier");
+    let goal = beside("", beside_small, 1.25);
+    println!("  the last row, against the same without that memory: {beside_small:.2}{goal}");
     drop(memory);
+    println!(
+        "the same through a launcher, where the system permits no child that registers itself"
+    );
+    let launched = Command::new(std::env::current_exe().expect("a path"))
+        .arg("launched")
+        .status();
+    if !launched.expect("this program").success() {
+        println!("  left out, as this system cannot be had to refuse it");
+    }
 }
 
-fn all(tiers: &[String]) {
-    let plain = Subject::new("plain", || {
+/// All that start by a launcher.
+pub(crate) fn launched() {
+    refuse_shared_memory();
+    let tiers = tiers();
+    let mut subjects = vec![plain()];
+    for tier in &tiers {
+        subjects.push(owned(name(tier), build(tier)).with_goal(tier, 1.5));
+    }
+    compare(subjects, ROUNDS);
+}
+
+/// Prints a row for each way; the medians, of which the last is that of the last tier with a ledger.
+fn all(tiers: &[String]) -> Vec<f64> {
+    let mut subjects = vec![plain(), process_wrap(), command_group()];
+    for tier in tiers {
+        subjects.push(owned(name(tier), build(tier)).with_goal(tier, 1.15));
+    }
+    let ledger = Ledger::new();
+    subjects.push(owned("with a ledger", ledger.owner(tiers)));
+    compare(subjects, ROUNDS)
+}
+
+fn plain() -> Subject<'static> {
+    Subject::new("plain", || {
         let start = Instant::now();
         let mut child = Command::new("/bin/true").spawn().expect("true");
         child.wait().expect("a child");
         start.elapsed()
-    });
-    let mut subjects = vec![plain, process_wrap(), command_group()];
-    for tier in tiers {
-        subjects.push(owned(name(tier), build(tier)));
-    }
-    let ledger = Ledger::new();
-    subjects.push(owned("with a ledger", ledger.owner(tiers)));
-    compare(subjects, ROUNDS);
+    })
 }
 
 fn process_wrap() -> Subject<'static> {

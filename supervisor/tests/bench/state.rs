@@ -15,6 +15,11 @@ impl State {
         Self(folder)
     }
 
+    /// A file there.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
     /// A program that keeps its state there.
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
