@@ -164,7 +164,8 @@ forget() {
 protect() {
 	case $(command -v kill) in kill) ;; *) exit 3 ;; esac
 	# What fails here ends this shell, so it comes before the word that the owner waits for, which says that
-	# its shell can do what it must. After that nothing here can fail until the owner has ended.
+	# its shell can do what it must. After that nothing here can fail until the owner has ended: so its output
+	# stays what it is, a pipe that the owner has read and closed.
 	exec <&3 2>/dev/null
 	cd /
 	echo works

@@ -1,6 +1,7 @@
 """The supervisor is watched: killed it comes back, broken it does not, and it leaves when it is idle."""
 
 import os
+import select
 import signal
 import time
 
@@ -90,13 +91,19 @@ class Supervisor(TestCase):
             self.assertEqual(os.read(read, 1), b"")
             supervisor = owner.status().supervisor
             lifeline = os.readlink(f"/proc/self/fd/{owner._shared().link.line}")
-            until("it reads", lambda: self.held(supervisor) == {"/dev/null", lifeline})
+            until("it reads", lambda: self.held(supervisor, but="1") == {"/dev/null", lifeline})
+            # What it said its word on is a pipe that nobody reads any more.
+            with open(f"/proc/{supervisor}/fd/1", "wb", buffering=0) as word:
+                readers = select.poll()
+                readers.register(word, 0)
+                self.assertEqual([event for _, event in readers.poll(0)], [select.POLLERR])
             self.assertEqual(os.readlink(f"/proc/{supervisor}/cwd"), "/")
             self.assertNotIn(b"WITNESS", process.environment(supervisor))
             until("it has become its program", lambda: runs(child.pid, "sleep"))
             self.assertNotIn(lifeline, self.held(child.pid))
         os.close(read)
 
-    def held(self, pid):
-        """What the descriptors of a process lead to."""
-        return {os.readlink(one.path) for one in os.scandir(f"/proc/{pid}/fd") if os.path.lexists(one.path)}
+    def held(self, pid, but=None):
+        """What the descriptors of a process lead to, but one."""
+        all_of_them = (one for one in os.scandir(f"/proc/{pid}/fd") if one.name != but)
+        return {os.readlink(one.path) for one in all_of_them if os.path.lexists(one.path)}
