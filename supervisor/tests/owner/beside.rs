@@ -163,11 +163,12 @@ pub(crate) fn end_the_first_thread() -> ! {
         }
         println!("the first thread has ended");
         let mut word = [0_u8; 1];
-        // SAFETY: room for one byte; standard input's lock is the first thread's for ever.
-        unsafe {
-            libc::read(0, word.as_mut_ptr().cast(), 1);
-            libc::_exit(0)
-        }
+        // To the end of the line, so that whoever writes it can. Standard input's lock is the first thread's
+        // for ever.
+        // SAFETY: room for one byte.
+        while word != *b"\n" && unsafe { libc::read(0, word.as_mut_ptr().cast(), 1) } == 1 {}
+        // SAFETY: ends the process at once.
+        unsafe { libc::_exit(0) }
     });
     // SAFETY: ends this thread alone, with all that it holds.
     unsafe { libc::syscall(libc::SYS_exit, 0) };
