@@ -32,27 +32,6 @@ fn every_way_to_die() {
     }
 }
 
-/// A process lives as long as one of its threads does.
-#[test]
-fn the_first_thread_ends_first() {
-    for tier in both_ways() {
-        let mut witness = Witness::new(&tier);
-        let child = witness.number("spawn exec sleep 1000");
-        until_runs(child, "sleep");
-        let supervisor = witness.supervisor();
-        assert_eq!(witness.tell("leader"), "the first thread has ended");
-        // Whatever the supervisor has to do, it does now: it is asked for signals that it ignores meanwhile.
-        for _ in 0..10 {
-            crate::witness::kill(supervisor, libc::SIGTERM);
-            crate::witness::pause();
-        }
-        assert!(lives(child) && lives(supervisor), "{tier}");
-        witness.order("end");
-        witness.ended();
-        witness.until_only(&[]);
-    }
-}
-
 #[test]
 fn what_does_not_want_to_end() {
     for tier in tiers() {

@@ -386,7 +386,6 @@ fn die(way: &str) -> String {
         "exit" => std::process::exit(0),
         "overflow" => format!("{}", overflow(1)),
         "thread" => beside::exit_in_a_thread(),
-        "leader" => beside::end_the_first_thread(),
         "exec" => panic!(
             "{}",
             std::process::Command::new("/bin/sleep").arg("1000").exec()

@@ -153,24 +153,3 @@ pub(crate) fn exit_in_a_thread() -> String {
     let ends = std::thread::spawn(|| unsafe { libc::_exit(0) });
     format!("{:?}", ends.join())
 }
-
-/// Ends the first thread, and says so in another, which ends the process when it is told anything.
-pub(crate) fn end_the_first_thread() -> ! {
-    std::thread::spawn(|| {
-        let first = format!("/proc/self/task/{}/stat", std::process::id());
-        while !std::fs::read_to_string(&first).unwrap().contains(") Z ") {
-            std::thread::yield_now();
-        }
-        println!("the first thread has ended");
-        let mut word = [0_u8; 1];
-        // To the end of the line, so that whoever writes it can. Standard input's lock is the first thread's
-        // for ever.
-        // SAFETY: room for one byte.
-        while word != *b"\n" && unsafe { libc::read(0, word.as_mut_ptr().cast(), 1) } == 1 {}
-        // SAFETY: ends the process at once.
-        unsafe { libc::_exit(0) }
-    });
-    // SAFETY: ends this thread alone, with all that it holds.
-    unsafe { libc::syscall(libc::SYS_exit, 0) };
-    unreachable!("it has ended")
-}
