@@ -160,13 +160,23 @@ fn known(path: &str) -> Option<(Way, Certainty)> {
             Way::Daemonised
         }
         "libtmux" => match name {
-            "new_session" | "new_window" | "split" | "split_window" => Way::OtherService,
+            "new_session" | "new_window" | "split_window" => Way::OtherService,
+            "split" if is_of_tmux(path) => Way::OtherService,
             _ => return None,
         },
         "debugpy" if name == "listen" => return Some((Way::NewSession, Certainty::May)),
         _ => return None,
     };
     Some((way, Certainty::Sure))
+}
+
+/// Whether a path's last name is asked of an object of libtmux: the others that it gives are texts, which have
+/// a `split` of their own.
+fn is_of_tmux(path: &str) -> bool {
+    let object = path.rsplit('.').nth(1).unwrap_or_default();
+    let object = object.trim_end_matches("[]");
+    let kind = object.rsplit('_').next().unwrap_or_default();
+    object.ends_with("()") || matches!(kind.trim_end_matches('s'), "pane" | "window" | "session")
 }
 
 /// What is known by the shape of a call alone: the object comes from a fixture or a client.

@@ -146,7 +146,9 @@ fn spawn(facts: &Facts, call: &Call) -> Option<Certainty> {
     if facts.language == Language::Python {
         return call.is_one(PYTHON).then_some(Certainty::Sure);
     }
-    let rexpect = || is_of(call, &["rexpect."]) && call.name.starts_with("spawn");
+    // `spawn_stream` talks over a stream that is there already.
+    let starts = || call.name.starts_with("spawn") && call.name != "spawn_stream";
+    let rexpect = || is_of(call, &["rexpect."]) && starts();
     let portable = || {
         call.name == "spawn_command"
             && call.args.len() == 1
