@@ -228,9 +228,12 @@ fn unused(
         let finding = findings.get(index);
         finding.is_some_and(|it| it.justification.is_none())
     };
+    // Behind a spawn it was meant for that one only where it stands on the next line.
+    let line = claim.note.last_line;
+    let meant = |index: usize| page.line(index) + 2 > claim.note.last_line;
     let close = page
-        .near(claim.note.last_line, CLOSE)
-        .filter(|(_, index)| open(*index))
+        .near(line, CLOSE)
+        .filter(|(_, index)| open(*index) && meant(*index))
         .min();
     let Some((_, index)) = close else {
         return said(

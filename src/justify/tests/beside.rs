@@ -179,6 +179,23 @@ fn a_marker_out_of_reach_says_so() {
         "the justification does not reach the detaching spawn on line 4"
     );
     assert_eq!(found[1].notes.len(), 1);
+    // What stood above a spawn that is none any more was not meant for the one before.
+    for (between, near) in [("", true), ("\n", false), ("\n\ndef f():\n    ", false)] {
+        let text = format!(
+            "Popen(start_new_session=True)\n{between}# detached-spawn: the updater must outlive us\n\nPopen()\n"
+        );
+        let found = judged(Language::Python, &text);
+        let unused = found
+            .iter()
+            .find(|own| own.id == FindingId::UnusedJustification);
+        let message = &unused.unwrap().message;
+        assert_eq!(
+            message.contains("does not reach"),
+            near,
+            "{text}: {message}"
+        );
+        assert_eq!(unused.unwrap().removable.is_none(), near, "{text}");
+    }
     let found = judged(
         Language::Python,
         "# detached-spawn: the updater must outlive us\nf()\n",
