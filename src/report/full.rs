@@ -41,6 +41,8 @@ pub fn write(
         .terminal_links(false)
         .context_lines(1)
         .break_words(false)
+        // The marker has a hyphen in it, and is to be copied.
+        .word_splitter(textwrap::WordSplitter::NoHyphenation)
         .tab_width(4);
     if !look.terminal {
         options = options.width(100);

@@ -201,13 +201,14 @@ impl Command {
         if self.program.as_bytes().contains(&b'/') {
             return Ok(self.program.clone().into());
         }
+        let missing = |why| io::Error::new(io::ErrorKind::NotFound, why);
         if self.program.is_empty() {
-            return Err(io::ErrorKind::NotFound.into());
+            return Err(missing("no program is named"));
         }
         let own = std::env::var_os("PATH");
         let path = environment.get(OsStr::new("PATH")).cloned().or(own);
         let path = path.unwrap_or_else(|| "/usr/bin:/bin".into());
-        let mut fault = io::ErrorKind::NotFound.into();
+        let mut fault = missing("no such program in PATH");
         for folder in std::env::split_paths(&path) {
             let candidate = std::path::absolute(folder.join(&self.program))?;
             match runnable(&candidate, None) {
