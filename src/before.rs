@@ -8,6 +8,7 @@ use check_detached_spawns::adopt::{self, Baseline, is_open};
 use check_detached_spawns::config::read_file;
 use check_detached_spawns::git::{Git, Staged};
 use check_detached_spawns::report::paths::from_root;
+use check_detached_spawns::report::summary::plural;
 use check_detached_spawns::report::{FileReport, Report};
 use check_detached_spawns::walk::{Content, Found, Input, Walk, of_shebang, reason};
 use check_detached_spawns::{replace, run};
@@ -179,6 +180,8 @@ pub(crate) fn baseline(
     if renew {
         let renewed = old.renewed(&now, settled);
         replace::write(file, renewed.write().as_bytes())?;
+        let entries = plural(renewed.known().len(), "finding");
+        note(&format!("{entries} written to {}", file.display()));
         adopt::mark(report, &prefix, &renewed.known());
         return Ok(());
     }

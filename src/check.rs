@@ -246,7 +246,10 @@ fn message(source: &Source, hit: &Hit) -> String {
     } else {
         ""
     };
-    format!("`{token}` {may}{}", survives(hit.way, hit.certainty))
+    let named = |program: &&String| !program.is_empty() && !token.contains(program.as_str());
+    let of = hit.program.as_ref().filter(named);
+    let of = of.map_or_else(String::new, |program| format!("of `{program}` "));
+    format!("`{token}` {of}{may}{}", survives(hit.way, hit.certainty))
 }
 
 /// A clause for each way, and its form after "may".

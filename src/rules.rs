@@ -50,6 +50,8 @@ pub struct Hit {
     pub act: Span,
     /// The token that says so.
     pub evidence: Span,
+    /// The program whose word that is, where it is not its name.
+    pub program: Option<String>,
     /// Whether it does or may.
     pub certainty: Certainty,
     /// In which way it gets away.
@@ -67,6 +69,7 @@ impl Hit {
         Self {
             act,
             evidence,
+            program: None,
             certainty: Certainty::Sure,
             way,
             notes: Vec::new(),

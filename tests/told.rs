@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Output;
 
-use crate::command::{BAD, Fallible, git, program, project, run, status, text, write};
+use crate::command::{BAD, Fallible, concise, git, program, project, run, status, text, write};
 
 /// The program with variables of the environment.
 fn with(at: &Path, variables: &[(&str, &str)], args: &[&str]) -> Output {
@@ -191,6 +191,17 @@ fn options_come_from_the_environment_too() {
         last,
         "note: also given, by the environment: CDS_DIFF, CDS_JOBS"
     );
+}
+
+/// A word that says so is named with its program: alone, `-d` says nothing.
+#[test]
+fn a_word_is_told_with_its_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "import os\nos.system('docker run -d x')\nos.system('at now')\n";
+    write(folder.path(), "a.py", text);
+    let lines = concise(folder.path(), &["a.py"]);
+    assert!(lines[0].contains(": `-d` of `docker` hands"), "{lines:?}");
+    assert!(lines[1].contains(": `at` hands"), "{lines:?}");
 }
 
 #[test]

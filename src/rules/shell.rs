@@ -21,7 +21,11 @@ pub(super) fn hits(facts: &Facts, find: fn(&Command) -> Vec<Sign>) -> Vec<Hit> {
                 Certainty::May
             };
             if known.insert((command.act, evidence, way, started)) {
-                out.push(Hit::new(command.act, evidence, way).with(started));
+                let program = (evidence != command.head()).then(|| command.program.clone());
+                out.push(Hit {
+                    program,
+                    ..Hit::new(command.act, evidence, way).with(started)
+                });
             }
         }
     }
