@@ -30,7 +30,7 @@ pub(crate) fn amend(
     for file in &report.files {
         if is_notebook(&file.file) {
             note(&format!(
-                "{}: not changed, it is a notebook",
+                "{}: not changed, it is a notebook; a reason is a comment in the cell",
                 file.source.path
             ));
             continue;

@@ -186,7 +186,8 @@ pub(crate) fn baseline(
         return Ok(());
     }
     adopt::mark(report, &prefix, &old.known());
-    let stale = old.stale(&now, settled);
+    let mut stale = old.stale(&now, settled);
+    stale.sort_by_key(|entry| (&entry.path, &entry.rule));
     for entry in stale.iter().take(TOLD) {
         note(&format!(
             "stale in {}: {} {}",

@@ -220,7 +220,8 @@ pub(crate) struct Cli {
     #[arg(short, long, value_name = "N", help_heading = "Output")]
     jobs: Option<usize>,
 
-    /// Print the version; with --output-format json also the system and the commit that it was built for and from
+    /// Print the version; with --output-format json also the system that it was built for, and the commit, if the build
+    /// was told
     #[arg(short = 'V', long, help_heading = "Output")]
     pub(crate) version: bool,
 
