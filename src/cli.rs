@@ -279,6 +279,9 @@ pub(crate) struct Lsp {
     stdio: bool,
 }
 
+/// More threads than this help nobody, and each has a large stack.
+const MOST_JOBS: usize = 256;
+
 /// A language on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Lang {
@@ -349,7 +352,8 @@ impl Cli {
 
     /// The number of threads; as many as the machine has, if none.
     pub(crate) fn jobs(&self) -> Option<NonZeroUsize> {
-        self.jobs.and_then(NonZeroUsize::new)
+        let jobs = self.jobs.map(|jobs| jobs.min(MOST_JOBS));
+        jobs.and_then(NonZeroUsize::new)
     }
 
     /// What the run depends on, on the day `today` unless another one was given.
@@ -375,14 +379,12 @@ fn levels(matches: &ArgMatches) -> Levels {
     ] {
         let values = matches.get_many::<String>(option).into_iter().flatten();
         let places = matches.indices_of(option).into_iter().flatten();
-        // What the environment says stands before the command line.
+        // What the environment says stands before the command line, and there is no order in it: `all` comes first.
         let given = matches.value_source(option) == Some(ValueSource::CommandLine);
-        let places = places.map(|place| (given, place));
-        set.extend(
-            places
-                .zip(values)
-                .map(|(place, id)| (place, id.clone(), level)),
-        );
+        set.extend(places.zip(values).map(|(place, id)| {
+            let place = (given, !given && id != "all", place);
+            (place, id.clone(), level)
+        }));
     }
     set.sort_by_key(|(place, ..)| *place);
     Levels {

@@ -8,7 +8,9 @@
 //! It is sound: what it drops cannot be found. Names in other forms of their letters, escapes and
 //! lines that are cut inside a literal are seen through. Its stated limit is a word that the program
 //! itself puts together from several names or literals (`"set" + SID`), or writes with blanks
-//! where nobody does (`open :: that`). `--no-prefilter` reads every file.
+//! or comments where nobody does (`open :: that`), the number of a system call written otherwise than
+//! as `112` or `0x70`, `getattr` of a module under another name, and options that are given by their
+//! position to a `Popen` under another name. `--no-prefilter` reads every file.
 
 mod escapes;
 mod named;
@@ -27,7 +29,7 @@ use crate::policy::Policy;
 use crate::rules::{self, Rule, Words};
 use crate::source::Language;
 use named::Named;
-use programs::Programs;
+use programs::{BACKGROUND, Programs};
 use terms::{Bytes, Said, Terms};
 
 /// The number of positions with which `Popen` is told of a shell.
@@ -44,14 +46,15 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// The filter of the rules whose findings some policy tells of (all rules, without one), and of what the
-    /// configuration adds: its helpers and its markers.
+    /// The filter of all rules, and of what the configuration adds: its helpers and its markers. Rules lean on each
+    /// other's words; only what runs in the background asks for a file by itself where somebody is told of it.
     pub fn new<'a>(policies: impl Iterator<Item = &'a Policy>) -> Self {
         let policies: Vec<&Policy> = policies.collect();
         let mut helpers = Vec::new();
         let mut markers = Vec::new();
         for policy in &policies {
-            let own = policy.detaching.iter();
+            // Whether a helper is met at all is told, too.
+            let own = policy.detaching.iter().chain(&policy.owning);
             helpers.extend(own.map(|helper| helper.name().to_owned()));
             markers.push(policy.terms.marker.clone());
         }
@@ -62,10 +65,15 @@ impl Filter {
         let told = |rule: &&&Rule| {
             policies.is_empty() || policies.iter().any(|policy| policy.tells_of(rule))
         };
-        let told = rules::ALL.iter().filter(told);
-        let all: Vec<&'static Words> = told.map(|rule| &rule.words).collect();
+        let in_background = |rule: &&Rule| rule.words.programs.contains(&BACKGROUND);
+        let background = rules::ALL.iter().filter(told).any(in_background);
+        let all: Vec<&'static Words> = rules::ALL.iter().map(|rule| &rule.words).collect();
         match (pieces, Self::of(all, helpers)) {
-            (Some(markers), Some(filter)) => Self { markers, ..filter },
+            (Some(markers), Some(filter)) => Self {
+                markers,
+                programs: filter.programs.telling_of_background(background),
+                ..filter
+            },
             _ => Self::open(),
         }
     }

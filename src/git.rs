@@ -351,5 +351,18 @@ fn reader(root: &Path) -> Command {
         .env_remove("GIT_EXTERNAL_DIFF")
         .env_remove("GIT_TRACE")
         .stdin(std::process::Stdio::null());
+    // A hook's own index and folder are those of the repository that it runs in, and of no other.
+    let here = std::env::current_dir().map(|cwd| Place::new(&cwd).root);
+    if !here.is_ok_and(|here| here == root) {
+        for name in [
+            "GIT_DIR",
+            "GIT_INDEX_FILE",
+            "GIT_WORK_TREE",
+            "GIT_COMMON_DIR",
+            "GIT_PREFIX",
+        ] {
+            command.env_remove(name);
+        }
+    }
     command
 }

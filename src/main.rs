@@ -197,6 +197,11 @@ fn judge(cli: &Cli, walk: &Walk) -> Result<u8, String> {
     for output in &cli.output_format {
         deliver(cli, output, &outcome.report, &context)?;
     }
+    if cli.quiet > 1 && found.missing {
+        for problem in &found.problems {
+            complain(&format!("{}: {}", problem.path, problem.message));
+        }
+    }
     let wanting = cli.require_files && outcome.report.seen == 0;
     if wanting {
         complain("no file was read, and --require-files asks for one");

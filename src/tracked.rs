@@ -1,5 +1,6 @@
 //! Files that git tracks although its ignore files leave them out: what is in a repository is judged.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use check_detached_spawns::git::Git;
@@ -17,28 +18,39 @@ pub(crate) struct Tracked<'a> {
 /// nothing to ask for.
 pub(crate) fn tracked<'a>(walk: &Walk, named: &'a [PathBuf]) -> (Vec<Tracked<'a>>, Vec<String>) {
     let (mut all, mut notes) = (Vec::new(), Vec::new());
+    // Of several folders in one repository git is asked once.
+    let mut known: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
     let folders = named.iter().filter(|path| !walk.no_ignore && path.is_dir());
     for named in folders {
         let place = Place::new(named);
         if !place.root.join(".git").exists() {
             continue;
         }
-        match Git::tracked_all_the_same(&place.root) {
-            Ok(paths) => {
-                let inside = |path: PathBuf| {
-                    let full = place.root.join(path);
-                    Some(named.join(full.strip_prefix(&place.cwd).ok()?))
-                };
-                let files = paths.into_iter().filter_map(inside).collect();
-                all.push(Tracked { named, files });
-            }
-            // A folder of that name need not be git's.
-            Err(why) if why.contains("not a git repository") => {}
-            Err(why) => notes.push(format!(
-                "whether git tracks what is ignored in {} is not known: {why}",
-                place.root.display()
-            )),
-        }
+        let root = place.root.clone();
+        let ask = || ask(&place.root, &mut notes);
+        let paths = known.entry(root).or_insert_with(ask);
+        let inside = |path: &PathBuf| {
+            let full = place.root.join(path);
+            Some(named.join(full.strip_prefix(&place.cwd).ok()?))
+        };
+        let files = paths.iter().filter_map(inside).collect();
+        all.push(Tracked { named, files });
     }
     (all, notes)
+}
+
+/// Those of a repository; none where git cannot tell, which is noted.
+fn ask(root: &Path, notes: &mut Vec<String>) -> Vec<PathBuf> {
+    match Git::tracked_all_the_same(root) {
+        Ok(paths) => paths,
+        // A folder of that name need not be git's.
+        Err(why) if why.contains("not a git repository") => Vec::new(),
+        Err(why) => {
+            notes.push(format!(
+                "whether git tracks what is ignored in {} is not known: {why}",
+                root.display()
+            ));
+            Vec::new()
+        }
+    }
 }

@@ -43,6 +43,7 @@ fn how_much_is_told() -> Fallible {
     // What fails is told all the same.
     let missing = run(at, &["-qq", "missing.py"])?;
     assert_eq!(status(&missing), 2);
+    assert!(text(&missing.stderr).contains("missing.py"), "{missing:?}");
     assert_eq!(status(&of(&["-q", "-v"])?), 2);
     Ok(())
 }
@@ -147,6 +148,12 @@ fn what_git_tracks_is_read_although_it_is_ignored() -> Fallible {
     let elsewhere = tempfile::tempdir()?;
     let named = at.to_str().unwrap();
     assert_eq!(of(elsewhere.path(), &[named]).lines().count(), 2);
+    // A hook has an index of its own, which is no other repository's.
+    let index = elsewhere.path().join("index");
+    let index = index.to_str().unwrap();
+    let hook = [("GIT_INDEX_FILE", index), ("GIT_PREFIX", "")];
+    let inside = with(elsewhere.path(), &hook, &[&args[..], &[named]].concat());
+    assert_eq!(text(&inside.stdout).lines().count(), 2, "{inside:?}");
     // What git cannot tell is said.
     write(at, ".git/index", "torn");
     let torn = run(at, &["--show-files"])?;
@@ -177,6 +184,10 @@ fn options_come_from_the_environment_too() {
     // The command line counts first: another option of levels too, though it stands before none.
     let deny = [("CDS_DENY", "all"), ("CDS_OUTPUT_FORMAT", "json")];
     assert_eq!(fails(&deny, &["-A", "new-session"]), 0);
+    // In the environment there is no order: `all` comes before what is named.
+    let both = [("CDS_ALLOW", "all"), ("CDS_DENY", "new-session")];
+    assert_eq!(fails(&both, &[]), 1);
+    assert_eq!(fails(&[("CDS_JOBS", "99999999999")], &[]), 0);
     let told = with(at, &deny, &["--output-format=concise"]);
     assert!(text(&told.stdout).starts_with("bad.py:2:"), "{told:?}");
     let json = with(at, &deny, &[]);

@@ -20,7 +20,7 @@ pub(super) fn may_hide(bytes: &[u8]) -> bool {
         let rest = after.get(1..).unwrap_or_default();
         match rest.first() {
             Some(b'\n' | b'\r') => {
-                let next = rest.trim_ascii_start().first();
+                let next = behind_cuts(rest).first();
                 let inside =
                     |byte: Option<&u8>| byte.is_some_and(|byte| is_word(*byte) || *byte == b'-');
                 inside(before.last()) && inside(next)
@@ -31,6 +31,15 @@ pub(super) fn may_hide(bytes: &[u8]) -> bool {
             _ => false,
         }
     })
+}
+
+/// What goes on behind a line's end, and behind others that are cut right there.
+fn behind_cuts(rest: &[u8]) -> &[u8] {
+    let mut rest = rest.trim_ascii_start();
+    while let [b'\\', b'\n' | b'\r', ..] = rest {
+        rest = rest.get(1..).unwrap_or_default().trim_ascii_start();
+    }
+    rest
 }
 
 /// The bytes, and behind them the same with their escapes resolved and cut lines joined. Wider than any reader:
@@ -48,6 +57,16 @@ pub(super) fn with_resolved(bytes: &[u8]) -> Option<Vec<u8>> {
     both.push(b'\n');
     both.extend_from_slice(&own);
     Some(both)
+}
+
+/// A text in which escapes are left, as in a text for another reader, with those resolved.
+pub(super) fn left_in(text: &str) -> Option<String> {
+    if !may_hide(text.as_bytes()) {
+        return None;
+    }
+    let both = with_resolved(text.as_bytes())?;
+    let resolved = both.get(text.len() + 1..)?;
+    Some(String::from_utf8_lossy(resolved).into_owned())
 }
 
 /// The bytes with escapes resolved, if there is one that can be; nothing at all where a letter is called by its
@@ -89,18 +108,20 @@ fn escape(rest: &[u8]) -> Option<(Option<u8>, usize)> {
             let blanks = rest.iter().take_while(|byte| byte.is_ascii_whitespace());
             return Some((None, blanks.count()));
         }
-        [b'u', b'{', ..] => (16, 2, 6),
+        [b'u', b'{', ..] => (16, 2, 16),
         [b'x', ..] => (16, 1, 2),
         [b'u', ..] => (16, 1, 4),
         [b'U', ..] => (16, 1, 8),
         [b'0'..=b'7', ..] => (8, 0, 3),
         _ => return None,
     };
-    let digits = rest.get(from..)?.iter().take(most);
-    let digits = digits.take_while(|byte| char::from(**byte).is_digit(radix));
+    // Rust may part digits in brackets by `_`.
+    let parted = |byte: u8| from == 2 && byte == b'_';
+    let digit = |byte: &&u8| char::from(**byte).is_digit(radix) || parted(**byte);
+    let digits = rest.get(from..)?.iter().take(most).take_while(digit);
     let end = from + digits.count();
-    let number = std::str::from_utf8(rest.get(from..end)?).ok()?;
-    let number = u32::from_str_radix(number, radix).ok()?;
+    let number = String::from_utf8_lossy(rest.get(from..end)?).replace('_', "");
+    let number = u32::from_str_radix(&number, radix).ok()?;
     let letter = u8::try_from(number).ok().filter(u8::is_ascii)?;
     Some((
         Some(letter),
@@ -119,6 +140,7 @@ mod tests {
             r"sets\u0069d",
             r"sets\U00000069d",
             r"sets\u{69}d",
+            r"sets\u{0_6_9}d",
             r"sets\151d",
             r"sets\\x69d",
             r"sets\\\\\x69d",
@@ -126,12 +148,14 @@ mod tests {
             r"sets\x5cx5cx69d",
             "sets\\\n  id",
             "sets\\\r\nid",
+            "se\\\n  \\\n\\\nts\\\nid",
             r"\x73\x65\x74\x73\x69\x64",
         ] {
             let both = with_resolved(written.as_bytes()).unwrap();
             let text = String::from_utf8(both).unwrap();
             let (own, resolved) = text.split_at(written.len());
             assert_eq!((own, resolved), (written, "\nsetsid"), "{written}");
+            assert!(may_hide(written.as_bytes()), "{written}");
         }
     }
 

@@ -18,6 +18,9 @@ const COMMON: &[&str] = &[
 /// Names that mean something to a rule only in a text: what a shell does itself, so that no path names it.
 const IN_TEXT: &[&str] = &["start", "status"];
 
+/// What stands for anything in the background among the programs of a rule.
+pub(super) const BACKGROUND: &str = "&";
+
 /// Words of a shell after which a command may begin.
 const KEYWORDS: &[&str] = &[
     "then", "do", "else", "elif", "if", "while", "until", "!", "coproc", "begin", "and", "or",
@@ -50,7 +53,7 @@ impl Programs {
         };
         for written in written {
             let (name, words) = written.split_once(' ').unwrap_or((written, ""));
-            if name == "&" {
+            if name == BACKGROUND {
                 programs.background = true;
                 continue;
             }
@@ -59,6 +62,14 @@ impl Programs {
             programs.names.entry(name.to_owned()).or_default().push(row);
         }
         programs
+    }
+
+    /// The same, with or without what runs in the background.
+    pub(super) fn telling_of_background(self, background: bool) -> Self {
+        Self {
+            background: self.background && background,
+            ..self
+        }
     }
 
     /// The same programs, asked about these texts.

@@ -118,6 +118,15 @@ const IN_LITERALS: &[&str] = &[
     "subprocess.run(getattr(x, 'y', 'nginx'))",
     "for c in 'nginx', 'ls':\n    subprocess.run(c)",
     "subprocess.run(['nginx'] if 'a' in x else [])",
+    "D = {'a': lambda c='at now': os.system(c)}",
+    "print(c := 'sudo ' 'nginx')\nos.system(c)",
+    "print(c := x or 'at now')\nos.system(c)",
+    "with ['nginx'] as c:\n    subprocess.run(c)",
+    "import sh\ngetattr(sh, 'ngi' 'nx')()",
+    "getattr(\n    os, 'system'\n)('nginx -c x')",
+    "getattr (os, 'system')('nginx -c x')",
+    "d = {'start_new\\\n\\\n_session': True}\nPopen(x, **d)",
+    "subprocess.run(['python', '-c', 'import os; getattr(os, \"set\\\\x73id\")()'])",
 ];
 
 /// Commands where a shell's text begins one.
@@ -148,6 +157,8 @@ const OF_RUST: &[&str] = &[
     "use nix::unistd::*; fn f() { match fork() { _ => fork() } }",
     "fn f() { server.cmd(\"new-session\"); }",
     "fn f() { libc::syscall(0x70i64); }",
+    "fn f() { dlsym(h, \"\\u{7_3}etsid\\0\"); }",
+    "fn f() { dlsym(h, \"set\\\n  \\\n  sid\\0\"); }",
 ];
 
 #[test]
@@ -262,7 +273,8 @@ fn what_the_configuration_adds_is_wanted() {
     assert!(!filter.wants(Language::Rust, b"fn begin() {}"));
 }
 
-/// A mechanism whose findings nobody is told of asks for no file.
+/// What runs in the background asks for a file only where somebody is told of it; what other rules name may be
+/// what another one leans on.
 #[test]
 fn what_is_told_of_is_wanted() {
     let background = b"import os\nos.system('x &')";
@@ -288,10 +300,13 @@ fn what_is_told_of_is_wanted() {
     }];
     let usual = Policy::default();
     assert!(!wants(&[&usual], background) && wants(&[&usual], session));
-    assert!(!wants(&[&allowed], background) && !wants(&[&allowed], session));
+    assert!(!wants(&[&allowed], background) && wants(&[&allowed], session));
+    assert!(wants(
+        &[&allowed],
+        b"run(['sh', '-c', 'nohup docker run -d x'])"
+    ));
     for wanting in [&told, &spoken] {
         assert!(wants(&[&usual, wanting], background));
-        assert!(!wants(&[wanting], session));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::escapes;
 use super::terms::UNREACHED;
 use crate::facts::python::Role;
 use crate::facts::{python, rust};
@@ -56,10 +57,13 @@ pub(super) fn python(text: &str) -> Option<Read> {
         let text = literal.text;
         match read.texts.last_mut() {
             _ if literal.role == Role::Inert => read.inert.push(text),
-            _ if literal.role == Role::Member => read.members.push(Text {
-                text,
-                goes_on: false,
-            }),
+            _ if literal.role == Role::Member => match read.members.last_mut() {
+                Some(last) if literal.joins => last.text.push_str(&text),
+                _ => read.members.push(Text {
+                    text,
+                    goes_on: false,
+                }),
+            },
             Some(last) if literal.joins => last.text.push_str(&text),
             _ => read.texts.push(Text {
                 text,
@@ -67,6 +71,7 @@ pub(super) fn python(text: &str) -> Option<Read> {
             }),
         }
     }
+    read.resolve_what_is_left();
     Some(read)
 }
 
@@ -74,11 +79,13 @@ pub(super) fn python(text: &str) -> Option<Read> {
 pub(super) fn rust(text: &str) -> Read {
     let sketch = rust::sketch(text);
     let text = |(text, goes_on)| Text { text, goes_on };
-    Read {
+    let mut read = Read {
         code: sketch.code,
         texts: sketch.texts.into_iter().map(text).collect(),
         ..Read::default()
-    }
+    };
+    read.resolve_what_is_left();
+    read
 }
 
 /// The functions that are told of a terminal or of flags by a position.
@@ -91,15 +98,22 @@ const WITH_POSITIONS: &[&str] = &[
     "spawnProcess",
 ];
 
+/// Whether `getattr` is called with a module that matters, over several lines too.
+fn gets(code: &str) -> bool {
+    code.match_indices("getattr").any(|(at, name)| {
+        let rest = code.get(at + name.len()..).unwrap_or_default().trim_start();
+        let rest = rest.strip_prefix('(').unwrap_or_default().trim_start();
+        let end = rest.find(|ch: char| !(ch.is_alphanumeric() || ch == '_'));
+        let own = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+        ["os", "_os", "posix", "pty"].contains(&own)
+    })
+}
+
 /// What is asked for a name that matters, or may be: all that is imported under another name.
 const ASKED: &[&str] = &[
     "import_module",
     "__import__",
     "importorskip",
-    "getattr(os",
-    "getattr(posix",
-    "getattr(_os",
-    "getattr(pty",
     "(sys.modules",
     "os as ",
     "posix as ",
@@ -170,11 +184,21 @@ impl Read {
         let asks = ["import_module", "__import__", "importorskip", "getattr"]
             .iter()
             .any(|name| self.code.contains(name))
-            && ASKED.iter().any(|name| self.code.contains(name));
+            && (ASKED.iter().any(|name| self.code.contains(name)) || gets(&self.code));
         let names = self
             .all()
             .filter(|text| asks && !text.contains(' ') || is_program_text(text));
         self.with("\n, \"", names)
+    }
+
+    /// Adds texts again whose escapes are for another reader: a program in a text.
+    fn resolve_what_is_left(&mut self) {
+        let left = self.texts.iter().filter_map(|text| {
+            let goes_on = text.goes_on;
+            escapes::left_in(&text.text).map(|text| Text { text, goes_on })
+        });
+        let left: Vec<Text> = left.collect();
+        self.texts.extend(left);
     }
 
     /// Takes the names of members for values: a library makes programs of them.

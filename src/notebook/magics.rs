@@ -80,15 +80,26 @@ fn lines(text: &str, from: usize, notebook: &mut Notebook) {
         at += line.len();
         let found = open.is_closed().then(|| found(line)).flatten();
         let Some((column, magic)) = found else {
+            if let Some(rest) = open.is_closed().then(|| raised(line)).flatten() {
+                // The cells behind it may be run all the same: it is a value here, as long.
+                notebook.code.push_str(if rest.trim().is_empty() {
+                    "False"
+                } else {
+                    "0 or "
+                });
+                notebook.code.push_str(rest);
+            } else {
+                notebook.code.push_str(line);
+            }
             open.read(line);
-            notebook.code.push_str(line);
             continue;
         };
         let (before, other) = line.split_at(column);
         notebook.code.push_str(before);
-        if let Magic::Statement(length) = magic {
-            // `_` is a statement of its own, and what follows another.
-            notebook.code.push_str("_;");
+        if let Magic::Statement(length) | Magic::Value(length) = magic {
+            // `_` is a statement of its own, and what follows another; a value is what follows.
+            let statement = matches!(magic, Magic::Statement(_));
+            notebook.code.push_str(if statement { "_;" } else { "  " });
             notebook.code.extend(std::iter::repeat_n(' ', length - 2));
             open.read(&other[length..]);
             notebook.code.push_str(&other[length..]);
@@ -115,6 +126,8 @@ fn lines(text: &str, from: usize, notebook: &mut Notebook) {
 enum Magic {
     /// So many bytes before a statement.
     Statement(usize),
+    /// So many bytes before a value that gets a name.
+    Value(usize),
     /// A command for a shell, behind so many bytes.
     Shell(usize),
     /// Something else.
@@ -132,15 +145,25 @@ fn found(line: &str) -> Option<(usize, Magic)> {
     if let Some((names, value)) = line.split_once('=')
         && names
             .chars()
-            .all(|char| char.is_alphanumeric() || "_.,[] *\t".contains(char))
+            .all(|char| char.is_alphanumeric() || "_.,[]:'\" *\t".contains(char))
+        && names.matches(['\'', '"']).count() % 2 == 0
         && value.trim_start().starts_with(['!', '%'])
     {
         let at = line.len() - value.trim_start().len();
-        let magic = magic(&line[at..]).filter(|magic| matches!(magic, Magic::Shell(_)));
-        return Some((at, magic.unwrap_or(Magic::Other)));
+        return Some(match magic(&line[at..]) {
+            Some(Magic::Statement(length)) => (at, Magic::Value(length)),
+            other => (at, other.unwrap_or(Magic::Other)),
+        });
     }
     let asks = text.starts_with('?') || text.ends_with('?');
     (asks && !text.contains(['#', '"', '\''])).then_some((start, Magic::Other))
+}
+
+/// What a line raises that ends a cell at its outermost level, if that is an expression.
+fn raised(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("raise")?;
+    let ends = rest.starts_with([' ', '\t', '(', '\n']);
+    (ends && !rest.contains(" from ")).then_some(rest)
 }
 
 /// What begins with a `%` or a `!`.
@@ -152,7 +175,17 @@ fn magic(text: &str) -> Option<Magic> {
     let skipped = 1 + name.len();
     let statement = ["time", "timeit", "prun"].contains(&name);
     Some(match name {
-        _ if statement && let Some(options) = options(rest) => Magic::Statement(skipped + options),
+        _ if statement && let Some(options) = options(rest) => {
+            let skipped = skipped + options;
+            let own = text.get(skipped..).unwrap_or_default();
+            let own = own.trim_start();
+            // `%time !ls`
+            match own.starts_with(['!', '%']).then(|| magic(own)).flatten() {
+                Some(Magic::Shell(more)) => Magic::Shell(text.len() - own.len() + more),
+                Some(_) => Magic::Other,
+                None => Magic::Statement(skipped),
+            }
+        }
         "sx" | "system" => Magic::Shell(skipped),
         _ => Magic::Other,
     })
@@ -208,7 +241,7 @@ fn masked(line: &str, indent: usize, code: &mut String) {
 #[derive(Default)]
 struct Open {
     brackets: usize,
-    /// The three quotes that end a string.
+    /// The quotes that end a string: three, or one where its line is cut.
     quotes: Option<&'static str>,
     goes_on: bool,
 }
@@ -219,6 +252,16 @@ impl Open {
     }
 
     fn read(&mut self, line: &str) {
+        self.read_tokens(line);
+        let body = line.trim_end_matches(['\r', '\n']);
+        let cut = body.len() - body.trim_end_matches('\\').len();
+        // A string in single quotes ends with its line, if that is not cut.
+        if self.quotes.is_some_and(|quotes| quotes.len() == 1) && cut.is_multiple_of(2) {
+            self.quotes = None;
+        }
+    }
+
+    fn read_tokens(&mut self, line: &str) {
         let mut rest = line;
         self.goes_on = false;
         while let Some(char) = rest.chars().next() {
@@ -227,7 +270,7 @@ impl Open {
                     '\\' => behind(rest, 2),
                     _ if rest.starts_with(quotes) => {
                         self.quotes = None;
-                        behind(rest, 3)
+                        behind(rest, quotes.len())
                     }
                     _ => behind(rest, 1),
                 };
@@ -261,18 +304,20 @@ impl Open {
                 return behind(text, 3);
             }
         }
-        let quote = text.chars().next();
+        let quote = if text.starts_with('"') { "\"" } else { "'" };
         let mut rest = behind(text, 1);
         while let Some(char) = rest.chars().next() {
             match char {
-                '\n' => break,
+                '\n' => return rest,
                 '\\' => rest = behind(rest, 2),
                 _ => rest = behind(rest, 1),
             }
-            if Some(char) == quote {
-                break;
+            if quote.starts_with(char) {
+                return rest;
             }
         }
+        // The line ended first.
+        self.quotes = Some(quote);
         rest
     }
 }

@@ -121,6 +121,13 @@ fn what_is_no_python_is_blanked() {
         ("%timeit -n3 -q -r 2 f()", "_;                  f()"),
         ("%prun -r -s cumtime f()", "_;                  f()"),
         ("%timeit -n 3", "'          '"),
+        ("p = %time f()", "p =       f()"),
+        ("%time %run x", "'          '"),
+        ("s = \"a \\\n%d b\"\nf()", "s = \"a \\\n%d b\"\nf()"),
+        ("raise SystemExit(1)\nf()", "0 or  SystemExit(1)\nf()"),
+        ("raise", "False"),
+        ("raise x from y", "raise x from y"),
+        ("if x:\n    raise y", "if x:\n    raise y"),
         (
             "%%script --bg env A=1 python3\nf()",
             "'                           '\nf()",
@@ -150,6 +157,9 @@ fn what_a_shell_runs_is_listed() {
         ("if x:\n    !ls", "if x:\n    ' '", ("sh", "ls\n")),
         ("y = !ls", "y = ' '", ("sh", "ls\n")),
         ("!!ls", "'  '", ("sh", "ls\n")),
+        ("%time !ls a", "'         '", ("sh", "ls a\n")),
+        ("d[\"a\"] = !ls", "d[\"a\"] = ' '", ("sh", "ls\n")),
+        ("x: list = !ls", "x: list = ' '", ("sh", "ls\n")),
         ("%sx ls", "'    '", ("sh", " ls\n")),
         ("!a \\\n  b\nc", "'  '\n' '\nc", ("sh", "a \\\n  b\n")),
         (

@@ -355,10 +355,6 @@ fn element(value: &Value, key: Option<&Value>) -> Value {
             let found = entries.iter().filter(|(name, _)| *name == key.text);
             one_of(found.map(|(_, value)| value.clone()).collect())
         }
-        (Value::Dict(entries), None) => {
-            let keys = entries.iter().map(|(name, _)| plain(name));
-            one_of(keys.collect())
-        }
         (Value::List(items), Some(Value::Int(index))) => {
             let at = usize::try_from(*index).ok().or_else(|| {
                 let back = index
@@ -390,14 +386,6 @@ fn is_identifier(text: &str) -> bool {
         && text
             .chars()
             .all(|char| char == '_' || char.is_alphanumeric())
-}
-
-/// A text that stands nowhere in the source.
-pub(super) fn plain(text: &str) -> Value {
-    Value::Text(Text {
-        text: text.to_owned(),
-        parts: Vec::new(),
-    })
 }
 
 pub(super) fn limited(text: Text) -> Value {

@@ -53,7 +53,7 @@ const FEW: usize = 8;
 /// Words behind which a value begins.
 const KEYWORDS: &[&str] = &[
     "and", "assert", "await", "case", "del", "elif", "else", "exec", "from", "if", "in", "is",
-    "lambda", "match", "not", "or", "print", "raise", "return", "while", "yield",
+    "lambda", "match", "not", "or", "print", "raise", "return", "while", "with", "yield",
 ];
 
 /// How deep formats are followed into each other.
@@ -61,6 +61,10 @@ const DEEPEST: usize = 8;
 
 /// An open bracket.
 #[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one thing that a bracket may be or hold, and any may come together"
+)]
 struct Level {
     opener: u8,
     /// What is called with it, if anything.
@@ -76,6 +80,8 @@ struct Level {
     defines: bool,
     /// Whether it indexes what stands before it.
     indexes: bool,
+    /// Whether something in it gets a name.
+    names: bool,
 }
 
 struct Pass<'t> {
@@ -116,6 +122,7 @@ impl Level {
             other: 0,
             defines: false,
             indexes: false,
+            names: false,
         }
     }
 }
@@ -255,6 +262,9 @@ impl<'t> Pass<'t> {
 
     fn sign(&mut self, byte: u8) {
         let next = self.byte(self.at);
+        if byte == b'=' && self.last[1] == b':' {
+            self.change(|level| level.names = true);
+        }
         if let Some(level) = self.levels.last().copied() {
             let call = level.callee.is_some();
             let spreads = call && matches!(self.last[1], b'(' | b',') && next != Some(b'*');

@@ -78,7 +78,8 @@ fn known_function(
         }
         "dict" => Some(dict(first, args)),
         "list" | "tuple" | "iter" => Some(list(args)),
-        "sorted" | "reversed" => Some(list(args.get(..1)?)),
+        "sorted" => sorted(args),
+        "reversed" => reversed(first?),
         "next" => next(first?, args.get(1)),
         "Vec.new" | "Vec.with_capacity" => Some(Value::list(Vec::new())),
         "shlex.split" => Some(split(first?)),
@@ -157,6 +158,34 @@ fn list(args: &[Arg]) -> Value {
         [arg] if arg.value != Value::Unknown => arg.value.clone(),
         _ => Value::list(args.iter().map(item).collect()),
     }
+}
+
+/// `reversed(x)`.
+fn reversed(over: &Value) -> Option<Value> {
+    let Value::List(items) = over else {
+        return None;
+    };
+    Some(Value::list(items.iter().rev().cloned().collect()))
+}
+
+/// `sorted(x)`. An argv has another program first then: of texts the order must be known, which it is not where a
+/// key makes it.
+fn sorted(args: &[Arg]) -> Option<Value> {
+    let Value::List(items) = &args.first()?.value else {
+        return None;
+    };
+    let text = |item: &Item| match &item.value {
+        Value::Text(text) if !item.spread => Some(text.text.clone()),
+        _ => None,
+    };
+    let mut items = items.to_vec();
+    if items.iter().any(|item| text(item).is_some()) {
+        if args.len() > 1 || !items.iter().all(|item| text(item).is_some()) {
+            return None;
+        }
+        items.sort_by_key(text);
+    }
+    Some(Value::list(items))
 }
 
 /// `next(x)`, `next(x, default)`: any element, for what was taken before is not known.

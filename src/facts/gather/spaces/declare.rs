@@ -91,7 +91,12 @@ impl Pass<'_> {
     fn bind(&mut self, space: usize, name: &str, what: Binding) {
         let at = self.at;
         let by = space;
-        self.spaces.bind(name, Bound { what, at, by });
+        // Of what so many functions set only the first are followed: each is looked at by all of them.
+        let owner = self.spaces.owner(name, space);
+        let known = self.spaces.list[owner].names.get(name).map_or(0, Vec::len);
+        if owner == space || known < MAX_BOUND {
+            self.spaces.bind(name, Bound { what, at, by });
+        }
     }
 
     /// `global x`, `nonlocal x`: which space has the name. One that the enclosing functions bind further

@@ -96,14 +96,11 @@ impl Pass<'_> {
             return false;
         };
         if level.opener == b'{' {
-            return self.next() == Some(b':');
+            return self.next() == Some(b':') && matches!(self.last[1], b'{' | b',');
         }
-        let Some(callee) = level.callee.filter(|_| !level.defines) else {
+        let Some(callee) = level.callee.filter(|_| !level.defines && !level.names) else {
             return false;
         };
-        if &self.last == b":=" {
-            return false;
-        }
         let name = self.slice(callee);
         let message = MESSAGES.contains(&name)
             || ["Error", "Exception", "Warning"]
