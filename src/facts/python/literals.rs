@@ -1,8 +1,10 @@
 //! A Python text by a pass over its bytes alone, for those who ask what it may hold before it is parsed:
 //! its code, and its string literals with what can be told of where they stand.
 
+mod ends;
 mod inert;
 
+use self::ends::end;
 use super::literal::{Hole, cook, holes, open};
 use crate::facts::MAX_ITEMS;
 use crate::facts::tree::Piece;
@@ -404,60 +406,4 @@ impl<'t> Pass<'t> {
     fn ends_line(&self) -> bool {
         matches!(self.next(), None | Some(b'\n' | b'\r' | b'#'))
     }
-}
-
-/// How many bytes of a literal's text neither end it nor mean anything there.
-fn plain(rest: &[u8], quote: u8, triple: bool, format: bool) -> usize {
-    let found = match (format, triple) {
-        (true, _) => rest
-            .iter()
-            .position(|byte| *byte == quote || matches!(byte, b'\\' | b'{' | b'}' | b'\n' | b'\r')),
-        (false, true) => memchr::memchr2(quote, b'\\', rest),
-        (false, false) => {
-            let found = memchr::memchr3(quote, b'\\', b'\n', rest).unwrap_or(rest.len());
-            memchr::memchr(b'\r', rest.get(..found).unwrap_or_default()).or(Some(found))
-        }
-    };
-    found.unwrap_or(rest.len())
-}
-
-/// Where the literal ends whose first quote is at `quote`, and whether a quote ends it: else it is its
-/// line that does, or the text.
-fn end(bytes: &[u8], quote: usize, format: bool) -> (usize, bool) {
-    let sign = bytes.get(quote).copied().unwrap_or_default();
-    let closing = [sign; 3];
-    let triple = bytes.get(quote..).unwrap_or_default().starts_with(&closing);
-    let closing = if triple { &closing[..] } else { &closing[..1] };
-    let mut at = quote + closing.len();
-    let mut braces = 0_usize;
-    while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
-        let said = plain(rest, sign, triple, format);
-        if said > 0 {
-            at += said;
-            continue;
-        }
-        // In a hole the same quotes may open another literal.
-        if rest.starts_with(closing) && (braces == 0 || triple) {
-            return (at + closing.len(), true);
-        }
-        at += match rest {
-            [b'\\', b'\r', b'\n', ..] => 3,
-            [b'\\', _, ..] => 2,
-            [b'\n' | b'\r', ..] if !triple => return (at, false),
-            [b'{', b'{', ..] | [b'}', b'}', ..] if format && braces == 0 => 2,
-            [b'{', ..] if format => {
-                braces += 1;
-                1
-            }
-            [b'}', ..] if format => {
-                braces = braces.saturating_sub(1);
-                1
-            }
-            [own, ..] if *own == sign && !triple => {
-                end(bytes, at, false).0.saturating_sub(at).max(1)
-            }
-            _ => 1,
-        };
-    }
-    (bytes.len(), false)
 }
