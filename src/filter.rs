@@ -62,11 +62,12 @@ impl Filter {
         markers.sort_unstable();
         markers.dedup();
         let pieces: Option<Vec<Regex>> = markers.iter().map(|marker| pieces(marker)).collect();
-        let told = |rule: &&&Rule| {
+        let told = |rule: &Rule| {
             policies.is_empty() || policies.iter().any(|policy| policy.tells_of(rule))
         };
-        let in_background = |rule: &&Rule| rule.words.programs.contains(&BACKGROUND);
-        let background = rules::ALL.iter().filter(told).any(in_background);
+        let background = rules::ALL
+            .iter()
+            .any(|rule| rule.words.programs.contains(&BACKGROUND) && told(rule));
         let all: Vec<&'static Words> = rules::ALL.iter().map(|rule| &rule.words).collect();
         match (pieces, Self::of(all, helpers)) {
             (Some(markers), Some(filter)) => Self {

@@ -19,6 +19,9 @@ const AT_ONCE: usize = 200;
 #[derive(Clone, Debug)]
 pub struct Git {
     root: PathBuf,
+    /// Whether this process runs in another repository, or in none: the index and the folder that a hook is
+    /// given are those of its own.
+    elsewhere: bool,
 }
 
 /// A file that is staged.
@@ -33,15 +36,21 @@ pub struct Staged {
 }
 
 impl Git {
+    fn at(root: &Path) -> Self {
+        let here = std::env::current_dir().map(|cwd| Place::new(&cwd).root);
+        Self {
+            root: root.to_owned(),
+            elsewhere: !here.is_ok_and(|here| here == root),
+        }
+    }
+
     /// The repository in which a run stands.
     ///
     /// # Errors
     ///
     /// Says so where there is none, or none that git reads.
     pub fn of(place: &Place) -> Result<Self, String> {
-        let git = Self {
-            root: place.root.clone(),
-        };
+        let git = Self::at(&place.root);
         if git.root.join(".git").exists() {
             // Where git reads none, some of its commands do something else in silence.
             git.words(&["rev-parse", "--git-dir"])?;
@@ -207,9 +216,7 @@ impl Git {
     ///
     /// Those of git.
     pub fn tracked_all_the_same(root: &Path) -> Result<Vec<PathBuf>, String> {
-        let git = Self {
-            root: root.to_owned(),
-        };
+        let git = Self::at(root);
         let args = [
             "ls-files",
             "-z",
@@ -270,7 +277,7 @@ impl Git {
 
     fn run<'a>(&self, args: impl Iterator<Item = &'a OsStr>) -> Result<Vec<u8>, String> {
         let args: Vec<&OsStr> = args.collect();
-        let output = reader(&self.root).args(&args).output();
+        let output = reader(&self.root, self.elsewhere).args(&args).output();
         let output = output.map_err(|error| format!("cannot run git: {}", reason(&error)))?;
         if output.status.success() {
             return Ok(output.stdout);
@@ -303,7 +310,7 @@ impl Git {
     /// Whether git was told to leave objects out until they are asked for (git-clone(1), `--filter`).
     fn is_partial(&self) -> bool {
         let keys = r"^(remote\..*\.promisor|extensions\.partialclone)$";
-        let asked = reader(&self.root)
+        let asked = reader(&self.root, self.elsewhere)
             .args(["config", "--get-regexp", keys])
             .output();
         asked.is_ok_and(|output| output.status.success())
@@ -333,7 +340,7 @@ fn is_file(mode: &str) -> bool {
 }
 
 /// git, able to read its own database and nothing else.
-fn reader(root: &Path) -> Command {
+fn reader(root: &Path, elsewhere: bool) -> Command {
     let mut command = Command::new("git");
     command
         .current_dir(root)
@@ -351,9 +358,7 @@ fn reader(root: &Path) -> Command {
         .env_remove("GIT_EXTERNAL_DIFF")
         .env_remove("GIT_TRACE")
         .stdin(std::process::Stdio::null());
-    // A hook's own index and folder are those of the repository that it runs in, and of no other.
-    let here = std::env::current_dir().map(|cwd| Place::new(&cwd).root);
-    if !here.is_ok_and(|here| here == root) {
+    if elsewhere {
         for name in [
             "GIT_DIR",
             "GIT_INDEX_FILE",

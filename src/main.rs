@@ -198,9 +198,7 @@ fn judge(cli: &Cli, walk: &Walk) -> Result<u8, String> {
         deliver(cli, output, &outcome.report, &context)?;
     }
     if cli.quiet > 1 && found.missing {
-        for problem in &found.problems {
-            complain(&format!("{}: {}", problem.path, problem.message));
-        }
+        say::problems(&found.problems);
     }
     let wanting = cli.require_files && outcome.report.seen == 0;
     if wanting {

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use check_detached_spawns::report::Problem;
 use check_detached_spawns::report::summary::plain;
 use check_detached_spawns::walk::reason;
 
@@ -17,6 +18,13 @@ pub(crate) fn keep_quiet() {
 /// Says what went wrong.
 pub(crate) fn complain(message: &str) {
     let _ = writeln!(io::stderr(), "error: {}", plain(message));
+}
+
+/// Says what could not be read, where no report does.
+pub(crate) fn problems(problems: &[Problem]) {
+    for problem in problems {
+        complain(&format!("{}: {}", problem.path, problem.message));
+    }
 }
 
 /// Says something that changes nothing.

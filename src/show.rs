@@ -9,7 +9,7 @@ use check_detached_spawns::report::summary::plain;
 use check_detached_spawns::walk::{Found, Input, Place, Walk};
 
 use crate::cli::{Cli, Format};
-use crate::say::{complain, note, print};
+use crate::say::{note, print, problems};
 use crate::{CLEAN, FAILED, FOUND};
 
 /// What is asked of the program itself, if anything is.
@@ -90,9 +90,7 @@ pub(crate) fn skips(all: bool, walk: &Walk, named: &[PathBuf], inputs: &[Input])
 
 /// Prints what would be read, and says what could not be.
 pub(crate) fn files(found: &Found, inputs: &[Input]) -> Result<u8, String> {
-    for problem in &found.problems {
-        complain(&format!("{}: {}", problem.path, problem.message));
-    }
+    problems(&found.problems);
     print(|out| {
         inputs
             .iter()

@@ -33,8 +33,11 @@ pub(crate) fn tracked<'a>(walk: &Walk, named: &'a [PathBuf]) -> (Vec<Tracked<'a>
             let full = place.root.join(path);
             Some(named.join(full.strip_prefix(&place.cwd).ok()?))
         };
-        let files = paths.iter().filter_map(inside).collect();
-        all.push(Tracked { named, files });
+        let files: Vec<PathBuf> = paths.iter().filter_map(inside).collect();
+        // Mostly there are none, and folders need not be read again.
+        if !files.is_empty() {
+            all.push(Tracked { named, files });
+        }
     }
     (all, notes)
 }

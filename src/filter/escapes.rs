@@ -42,21 +42,11 @@ fn behind_cuts(rest: &[u8]) -> &[u8] {
     rest
 }
 
-/// The bytes, and behind them the same with their escapes resolved and cut lines joined. Wider than any reader:
-/// every backslash may begin an escape, and those before one count for nothing. None if a letter is called by
-/// its name.
+/// The bytes, and behind them the same with their escapes resolved and cut lines joined. None if a letter is
+/// called by its name.
 pub(super) fn with_resolved(bytes: &[u8]) -> Option<Vec<u8>> {
-    let mut own = Cow::Borrowed(bytes);
-    for _ in 0..DEEPEST {
-        match resolved(&own)? {
-            Some(resolved) => own = Cow::Owned(resolved),
-            None => break,
-        }
-    }
-    let mut both = bytes.to_vec();
-    both.push(b'\n');
-    both.extend_from_slice(&own);
-    Some(both)
+    let own = all_resolved(bytes)?;
+    Some([bytes, b"\n", &own].concat())
 }
 
 /// A text in which escapes are left, as in a text for another reader, with those resolved.
@@ -64,9 +54,21 @@ pub(super) fn left_in(text: &str) -> Option<String> {
     if !may_hide(text.as_bytes()) {
         return None;
     }
-    let both = with_resolved(text.as_bytes())?;
-    let resolved = both.get(text.len() + 1..)?;
-    Some(String::from_utf8_lossy(resolved).into_owned())
+    let own = all_resolved(text.as_bytes())?;
+    Some(String::from_utf8_lossy(&own).into_owned())
+}
+
+/// The bytes with escapes resolved, and those that come out of them. Wider than any reader: every backslash may
+/// begin an escape, and those before one count for nothing.
+fn all_resolved(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
+    let mut own = Cow::Borrowed(bytes);
+    for _ in 0..DEEPEST {
+        match resolved(&own)? {
+            Some(resolved) => own = Cow::Owned(resolved),
+            None => break,
+        }
+    }
+    Some(own)
 }
 
 /// The bytes with escapes resolved, if there is one that can be; nothing at all where a letter is called by its

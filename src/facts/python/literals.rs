@@ -395,11 +395,16 @@ impl<'t> Pass<'t> {
         }
     }
 
+    /// What follows, behind blanks.
+    fn rest(&self) -> &'t [u8] {
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t'));
+        rest.get(blanks.count()..).unwrap_or_default()
+    }
+
     /// The next byte that is no blank.
     fn next(&self) -> Option<u8> {
-        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
-        let mut rest = rest.iter();
-        rest.find(|byte| !matches!(byte, b' ' | b'\t')).copied()
+        self.rest().first().copied()
     }
 
     /// Whether nothing but a comment follows on this line.

@@ -71,8 +71,13 @@ impl Spaces {
 
     fn bind(&mut self, name: &str, bound: Bound) {
         let owner = self.owner(name, bound.by);
+        let elsewhere = owner != bound.by;
         let names = &mut self.list[owner].names;
-        names.entry(name.to_owned()).or_default().push(bound);
+        let known = names.entry(name.to_owned()).or_default();
+        // Of what so many functions set only the first are followed: each is looked at by all of them.
+        if !elsewhere || known.len() < MAX_BOUND {
+            known.push(bound);
+        }
     }
 }
 
@@ -91,12 +96,7 @@ impl Pass<'_> {
     fn bind(&mut self, space: usize, name: &str, what: Binding) {
         let at = self.at;
         let by = space;
-        // Of what so many functions set only the first are followed: each is looked at by all of them.
-        let owner = self.spaces.owner(name, space);
-        let known = self.spaces.list[owner].names.get(name).map_or(0, Vec::len);
-        if owner == space || known < MAX_BOUND {
-            self.spaces.bind(name, Bound { what, at, by });
-        }
+        self.spaces.bind(name, Bound { what, at, by });
     }
 
     /// `global x`, `nonlocal x`: which space has the name. One that the enclosing functions bind further

@@ -80,9 +80,7 @@ impl Pass<'_> {
 
     /// Whether a comparison follows: `"at" in names`.
     fn is_compared(&self) -> bool {
-        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
-        let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t'));
-        let rest = rest.get(blanks.count()..).unwrap_or_default();
+        let rest = self.rest();
         let word = rest.iter().position(|byte| !is_word(*byte));
         let word = rest.get(..word.unwrap_or(rest.len()));
         rest.starts_with(b"==") || rest.starts_with(b"!=") || matches!(word, Some(b"in" | b"not"))
