@@ -102,9 +102,13 @@ fn a_foreground_run_is_recorded() {
     let keeper = below(front).into_iter().find(|one| one.parent == front);
     kill(front, libc::SIGSTOP);
     until("the front is stopped", || state(front) == Some('T'));
-    kill(keeper.expect("a keeper").pid, libc::SIGKILL);
+    let keeper = keeper.expect("a keeper").pid;
+    kill(keeper, libc::SIGKILL);
     run.kill().expect("a child");
     run.wait().expect("a child");
+    // Of an owner that still dies nothing is an orphan.
+    let dead = || state(keeper).is_none_or(|state| state == 'Z');
+    until("the keeper is dead", dead);
     let (found, status) = home.say(&["doctor", "--json"]);
     let found: Vec<serde_json::Value> = serde_json::from_str(&found).expect("JSON");
     let found = found.iter().find(|orphan| orphan["pid"] == left);
