@@ -42,7 +42,7 @@ impl Named {
     }
 
     fn gathered(&self, language: Language) -> Option<Terms> {
-        let mut gathered = Gathered::default();
+        let mut gathered = Gathered::new(language);
         for marker in MARKERS {
             gathered.add(marker, Says::Wanted);
         }

@@ -9,10 +9,11 @@ use aho_corasick::packed::{self, Searcher};
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use self::anchors::{Anchor, anchors};
-pub(super) use self::word::{Bytes, UNREACHED};
+pub(super) use self::word::{ASKING, Bytes, UNREACHED};
 use self::word::{In, Word};
 use super::escapes;
 use crate::rules::WIDE;
+use crate::source::Language;
 
 /// What a group of words says of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,19 +131,30 @@ const PER_PART: usize = 48;
 /// Groups of words.
 #[derive(Debug)]
 pub(super) struct Terms {
+    language: Language,
     parts: Vec<Part>,
     /// How many groups there are.
     groups: usize,
 }
 
 /// Groups that are being gathered.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Gathered {
+    language: Language,
     words: BTreeMap<Word, Vec<Rest>>,
     groups: usize,
 }
 
 impl Gathered {
+    /// None yet, to be found in files of this language.
+    pub(super) const fn new(language: Language) -> Self {
+        Self {
+            language,
+            words: BTreeMap::new(),
+            groups: 0,
+        }
+    }
+
     /// Adds a group in the rules' own notation; false if it is empty, so that every file has it.
     pub(super) fn add(&mut self, group: &[&str], says: Says) -> bool {
         let wide = |word: &&str| word.strip_prefix(WIDE)?.parse().ok();
@@ -198,6 +210,7 @@ impl Gathered {
         });
         let parts = parts.map(|own| self.part(&letters, own));
         Some(Terms {
+            language: self.language,
             parts: parts.collect::<Option<_>>()?,
             groups: self.groups,
         })
@@ -255,7 +268,7 @@ impl Terms {
         };
         // What else a group needs is looked for once, however often its first word is there.
         let mut tried = vec![false; self.groups];
-        let of = In::new(bytes, kind);
+        let of = In::new(bytes, kind, self.language);
         for part in &self.parts {
             let mut from = 0;
             while let Some((word, at)) = part.search.next(bytes, from) {

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use memchr::memmem;
 
 use crate::rules::GIVEN;
-use crate::source::is_word;
+use crate::source::{Language, is_word};
 
 /// What must stand beside a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -107,7 +107,7 @@ impl Word {
         match self.border {
             Border::Any => true,
             Border::Whole => whole(),
-            Border::Reached => whole() && (is_reached(before, of.kind) || of.starred()),
+            Border::Reached => whole() && (is_reached(before, of) || of.starred()),
         }
     }
 
@@ -127,36 +127,52 @@ impl Word {
 pub(super) struct In<'b> {
     pub(super) bytes: &'b [u8],
     pub(super) kind: Bytes,
+    language: Language,
     starred: OnceCell<bool>,
+    asked: OnceCell<bool>,
 }
 
 impl<'b> In<'b> {
-    pub(super) const fn new(bytes: &'b [u8], kind: Bytes) -> Self {
+    pub(super) const fn new(bytes: &'b [u8], kind: Bytes, language: Language) -> Self {
         Self {
             bytes,
             kind,
+            language,
             starred: OnceCell::new(),
+            asked: OnceCell::new(),
         }
     }
 
     /// Whether names may be reached without the module that they are of.
     fn starred(&self) -> bool {
-        *self.starred.get_or_init(|| is_starred(self.bytes))
+        let starred = || is_starred(self.bytes, self.language);
+        *self.starred.get_or_init(starred)
+    }
+
+    /// Whether names may be asked for by literals.
+    fn asked(&self) -> bool {
+        let asked = || {
+            let named = |name: &&str| memmem::find(self.bytes, name.as_bytes()).is_some();
+            self.language == Language::Rust || ASKING.iter().any(named)
+        };
+        *self.asked.get_or_init(asked)
     }
 }
+
+/// What asks for a name by a literal in Python.
+pub(in crate::filter) const ASKING: &[&str] =
+    &["import_module", "__import__", "importorskip", "getattr"];
 
 /// How many bytes behind a word are close to it.
 const NEAR: usize = 32;
 
 /// Whether what ends here reaches the name that follows: `os.`, `libc::`, `import `, `(`, `"`.
-fn is_reached(before: &[u8], kind: Bytes) -> bool {
-    match kind {
-        Bytes::Raw => ends_in_reach(before, kind) || ends_in_reach(without_comments(before), kind),
-        Bytes::Code => ends_in_reach(before, kind),
-    }
+fn is_reached(before: &[u8], of: &In<'_>) -> bool {
+    ends_in_reach(before, of)
+        || of.kind == Bytes::Raw && ends_in_reach(without_comments(before), of)
 }
 
-fn ends_in_reach(before: &[u8], kind: Bytes) -> bool {
+fn ends_in_reach(before: &[u8], of: &In<'_>) -> bool {
     let before = before.trim_ascii_end();
     // A line that goes on.
     let before = before
@@ -171,26 +187,69 @@ fn ends_in_reach(before: &[u8], kind: Bytes) -> bool {
         .or_else(|| before.strip_suffix(b"'"));
     if let Some(before) = quoted {
         // As in `getattr(os, "fork")` and `libc["fork"]`: any literal that is not said to be no name.
-        return !before.ends_with(UNREACHED.as_bytes());
+        return match of.kind {
+            Bytes::Raw => of.asked(),
+            Bytes::Code => !before.ends_with(UNREACHED.as_bytes()),
+        };
     }
     match last {
         b'.' => true,
         // In code only a path has two of them: one names what a field or a key is.
-        b':' => kind == Bytes::Raw || before.ends_with(b"::"),
-        b',' | b'(' | b'{' | b'[' => kind == Bytes::Raw || imports(before),
+        b':' => of.kind == Bytes::Raw || before.ends_with(b"::"),
+        b',' | b'(' | b'{' | b'[' => may_import(before, of),
         _ => before.ends_with(b"import"),
     }
 }
 
-/// Whether a list of imported names goes on here: `from os import (path,`, `use libc::{getpid,`.
-fn imports(before: &[u8]) -> bool {
-    let listed = |byte: &u8| is_word(*byte) || b" \t\x0c\r\n,({*:.".contains(byte);
+/// Whether a list of imported names may go on here: `from os import (path,`, `use libc::{getpid,`.
+fn may_import(before: &[u8], of: &In<'_>) -> bool {
     let window = before.get(before.len().saturating_sub(LONGEST)..);
     let window = window.unwrap_or(before);
+    let cut = window.len() < before.len();
+    match (of.kind, of.language) {
+        (Bytes::Code, _) => imports(window, cut),
+        (Bytes::Raw, Language::Python) => {
+            without_all_comments(window, cut).is_none_or(|code| imports(&code, cut))
+        }
+        (Bytes::Raw, Language::Rust) => true,
+    }
+}
+
+/// The code of lines of Python, of which the first may be cut; none where a `#` may be no comment's.
+fn without_all_comments(lines: &[u8], cut: bool) -> Option<Vec<u8>> {
+    let mut code = Vec::with_capacity(lines.len());
+    let lines = lines.split(|byte| *byte == b'\n');
+    for line in lines.skip(usize::from(cut)) {
+        let own = memchr::memchr(b'#', line).unwrap_or(line.len());
+        let (own, comment) = line.split_at(own);
+        if memmem::find(comment, b"import").is_some() {
+            return None;
+        }
+        let own = own.strip_suffix(b"\r").unwrap_or(own);
+        match own.strip_suffix(b"\\") {
+            // It goes on with the next one.
+            Some(own) if comment.is_empty() => {
+                code.extend_from_slice(own);
+                code.push(b' ');
+            }
+            _ => {
+                code.extend_from_slice(own);
+                code.push(b'\n');
+            }
+        }
+    }
+    // The last one goes on.
+    code.pop();
+    Some(code)
+}
+
+/// Whether such a list goes on behind these bytes, before which others may be `cut` off.
+fn imports(window: &[u8], cut: bool) -> bool {
+    let listed = |byte: &u8| is_word(*byte) || b" \t\x0c\r\n,({*:.".contains(byte);
     let list = match window.iter().rposition(|byte| !listed(byte)) {
         Some(at) => window.get(at + 1..).unwrap_or_default(),
         // It may have begun before.
-        None if window.len() < before.len() => return true,
+        None if cut => return true,
         None => window,
     };
     let behind = |keyword: &[u8]| {
@@ -250,7 +309,7 @@ const STARRED: &[&str] = &[
 ];
 
 /// Whether the names of such a module are reached without it: `from os import *`, `use open::*`.
-pub(super) fn is_starred(bytes: &[u8]) -> bool {
+pub(super) fn is_starred(bytes: &[u8], language: Language) -> bool {
     let python = || {
         memmem::find_iter(bytes, b"import *").any(|at| {
             let before = bytes.get(..at).unwrap_or_default().trim_ascii_end();
@@ -260,7 +319,10 @@ pub(super) fn is_starred(bytes: &[u8]) -> bool {
         })
     };
     let rust = |path: &&[u8]| memmem::find(bytes, path).is_some();
-    python() || STARRED_IN_RUST.iter().any(rust)
+    match language {
+        Language::Python => python(),
+        Language::Rust => STARRED_IN_RUST.iter().any(rust),
+    }
 }
 
 /// The same for Rust.
