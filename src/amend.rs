@@ -90,7 +90,8 @@ fn edited(
     options: &run::Options,
 ) -> Result<Edited, String> {
     let rules = walk.configs.of(&file.file);
-    let judge = |text: String| run::check_shown(file.source.with(text), &rules, options.today);
+    let judge =
+        |text: String| run::check_shown(file.source.with(text), &file.file, &rules, options.today);
     run::on_large_stack(|| match change {
         Change::Fix => edit::remove(file, judge),
         Change::AddMarkers => edit::add(file, &rules.config.policy.terms, judge),

@@ -51,13 +51,23 @@ pub struct Config {
     pub policy: Arc<Policy>,
 }
 
-/// What a configuration says of one path.
+/// What a configuration says of a folder and the files in it.
 #[derive(Clone, Debug)]
 pub struct Rules {
     /// The configuration that holds.
     pub config: Arc<Config>,
-    /// The path from its folder.
-    pub inside: PathBuf,
+    /// The folder, from the configuration's own; shared, as runs see tens of thousands of files.
+    folder: Arc<Path>,
+}
+
+impl Rules {
+    /// The path from the configuration's folder, of what these rules were asked for.
+    pub fn inside(&self, path: &Path) -> PathBuf {
+        match path.file_name() {
+            Some(name) => self.folder.join(name),
+            None => self.folder.to_path_buf(),
+        }
+    }
 }
 
 /// Which configurations there may be.
@@ -125,13 +135,10 @@ impl Configs {
 
     /// What holds for a file or folder; the file itself need not exist.
     pub fn of(&self, path: &Path) -> Rules {
-        let (folder, name) = match (path.parent(), path.file_name()) {
-            (Some(folder), Some(name)) => (folder, Some(name)),
-            _ => (path, None),
-        };
-        let mut rules = self.of_folder(folder);
-        rules.inside.extend(name);
-        rules
+        match (path.parent(), path.file_name()) {
+            (Some(folder), Some(_)) => self.of_folder(folder),
+            _ => self.of_folder(path),
+        }
     }
 
     /// Whether a path met below a named folder is left out; what stands above it was asked already.
@@ -140,7 +147,7 @@ impl Configs {
             return false;
         }
         let rules = self.of(path);
-        rules.config.excludes.meets(&rules.inside, folder)
+        rules.config.excludes.meets(&rules.inside(path), folder)
     }
 
     /// Whether a path that the caller names is left out, by itself or by a folder around it.
@@ -186,7 +193,10 @@ impl Configs {
         let inside = full.strip_prefix(&config.folder).map(Path::to_owned);
         // Outside of the folder of a chosen file no pattern of it can speak of a path.
         let inside = inside.unwrap_or_else(|_| PathBuf::from("..").join(file_name(&full)));
-        let rules = Rules { config, inside };
+        let rules = Rules {
+            config,
+            folder: Arc::from(inside),
+        };
         known.folders.insert(folder.to_owned(), rules.clone());
         rules
     }

@@ -53,12 +53,13 @@ pub fn run(inputs: &[Input], problems: Vec<Problem>, options: &Options) -> Outco
     };
     let next = AtomicUsize::new(0);
     let work = || {
-        let mut judged = Vec::new();
+        let mut own = Outcome::default();
         let mut buffer = Vec::new();
         while let Some(input) = inputs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            judged.push(judge(input, &filter, options, &mut buffer));
+            // Most say nothing: kept one by one they would take more memory than any file does.
+            judge(input, &filter, options, &mut buffer).add_to(&mut own);
         }
-        judged
+        own
     };
     let mut outcome = Outcome::default();
     outcome.report.seen = inputs.len();
@@ -74,11 +75,12 @@ pub fn run(inputs: &[Input], problems: Vec<Problem>, options: &Options) -> Outco
         let mut refused = None;
         for thread in threads {
             match thread.map(thread::ScopedJoinHandle::join) {
-                Ok(Ok(judged)) => {
+                Ok(Ok(own)) => {
                     started = true;
-                    for judged in judged {
-                        judged.add_to(&mut outcome);
-                    }
+                    outcome.report.scanned += own.report.scanned;
+                    outcome.report.files.extend(own.report.files);
+                    outcome.report.problems.extend(own.report.problems);
+                    outcome.failed |= own.failed;
                 }
                 Ok(Err(_)) => outcome.failed = true,
                 Err(error) => refused = Some(error),
@@ -268,15 +270,14 @@ fn cells(input: &Input, bytes: &[u8]) -> Result<Option<Notebook>, Problem> {
 
 /// Judges the text of an input.
 fn judged(source: Source, input: &Input, options: &Options) -> FileReport {
-    let mut file = check_shown(source, &input.rules, options.today);
-    file.file.clone_from(&input.path);
-    file
+    check_shown(source, &input.path, &input.rules, options.today)
 }
 
-/// Judges one text by the rules of its file, on the stack of the caller; what is in no output is not
-/// in the result.
-pub fn check_shown(source: Source, rules: &Rules, today: Date) -> FileReport {
-    let mut file = check_inside(source, &rules.config.policy, today, &rules.inside);
+/// Judges one text by the rules of its file, which lies at `path`, on the stack of the caller; what is
+/// in no output is not in the result.
+pub fn check_shown(source: Source, path: &Path, rules: &Rules, today: Date) -> FileReport {
+    let mut file = check_inside(source, &rules.config.policy, today, &rules.inside(path));
+    path.clone_into(&mut file.file);
     file.findings.retain(summary::is_shown);
     file
 }

@@ -28,7 +28,8 @@ impl Configs {
             let file = self.place.shown(file);
             let own = |input: &&Input| Arc::ptr_eq(&input.rules.config, &config);
             let inside = inputs.iter().filter(own);
-            let inside: Vec<&Path> = inside.map(|input| input.rules.inside.as_path()).collect();
+            let inside = inside.map(|input| input.rules.inside(&input.path));
+            let inside: Vec<PathBuf> = inside.collect();
             told.extend(excludes(&config, &self.place.root, &file));
             let allows = config.policy.allows.iter().filter(|own| !own.met.is());
             told.extend(allows.map(|own| allow(own, &file, &inside)));
@@ -73,7 +74,7 @@ fn is_left_out_anyway(glob: &str, folder: &Path, root: &Path) -> bool {
     path.symlink_metadata().is_ok() || ignores(folder) || ignores(root)
 }
 
-fn allow(allow: &Allow, file: &str, inside: &[&Path]) -> String {
+fn allow(allow: &Allow, file: &str, inside: &[PathBuf]) -> String {
     let line = allow.place.rsplit(':').next().unwrap_or_default();
     let why = if inside.iter().any(|path| allow.paths.covers(path, false)) {
         let mechanisms = allow.mechanisms.join("`, `");

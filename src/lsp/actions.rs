@@ -34,7 +34,7 @@ pub(super) fn actions(
     let Some((file, rules)) = document.file() else {
         return Ok(Vec::new());
     };
-    let judge = |text: String| run::check_shown(file.source.with(text), rules, today);
+    let judge = |text: String| run::check_shown(file.source.with(text), &file.file, rules, today);
     let lines = Lines::new(&document.text);
     let uri = related.then_some(document.uri.as_str());
     let mut offers = Vec::new();
