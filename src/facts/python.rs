@@ -9,6 +9,7 @@ mod build;
 mod literal;
 mod literals;
 mod newer;
+mod pauses;
 mod strict;
 mod tokens;
 mod tolerant;
@@ -16,61 +17,70 @@ mod tolerant;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::facts::tree::Tree;
-use crate::source::Source;
+use crate::source::{Source, Span};
 pub(crate) use literals::{Role, literals};
 
 /// Larger files go to tree-sitter at once: rustpython needs 250 times their size in memory.
 const STRICT_SIZE: usize = 1 << 20;
-
-/// So do files with more lines in a row that hold no code: rustpython's lexer moves all that it has
-/// of them for each one that it hands out.
-const STRICT_PAUSE: usize = 512;
 
 /// Reads a Python file. Total: what is not understood is the tree's fault.
 pub fn read(source: &Source) -> Tree {
     Tree::of_start(source, read_text)
 }
 
+/// A text, and what the parsers are given of it.
+struct Code<'t> {
+    text: &'t str,
+    /// A copy of the same length, in which something may be blanked out.
+    code: Cow<'t, str>,
+    /// The comments that were blanked out.
+    comments: Vec<Span>,
+}
+
+impl<'t> Code<'t> {
+    fn of(text: &'t str) -> Self {
+        let (code, comments) = match pauses::blank(text) {
+            Some((code, comments)) => (Cow::Owned(code), comments),
+            None => (Cow::Borrowed(text), Vec::new()),
+        };
+        Self {
+            text,
+            code,
+            comments,
+        }
+    }
+}
+
 fn read_text(text: &str) -> Tree {
-    if let Some(tree) = strict(text) {
+    let code = Code::of(text);
+    if let Some(tree) = strict(&code) {
         return tree;
     }
-    let tree = tolerant::read(text, text);
+    let tree = tolerant::read(&code);
     if tree.fault.is_none() {
         return tree;
     }
     // Syntax that is younger than both grammars is blanked out, if that is all there is.
-    let Some(blanked) = newer::blank(text) else {
+    let Some(blanked) = newer::blank(&code.code) else {
         return tree;
     };
-    let again = tolerant::read(text, &blanked);
+    let again = tolerant::read(&Code {
+        code: Cow::Owned(blanked),
+        ..code
+    });
     if again.fault.is_none() { again } else { tree }
 }
 
 /// What rustpython makes of it. Its panics are refusals.
-fn strict(text: &str) -> Option<Tree> {
-    if text.len() > STRICT_SIZE || longest_pause(text) > STRICT_PAUSE {
+fn strict(code: &Code<'_>) -> Option<Tree> {
+    if code.text.len() > STRICT_SIZE {
         return None;
     }
-    catch_unwind(AssertUnwindSafe(|| strict::read(text)))
+    catch_unwind(AssertUnwindSafe(|| strict::read(code)))
         .ok()
         .flatten()
-}
-
-/// How many lines in a row hold nothing, or a comment.
-fn longest_pause(text: &str) -> usize {
-    let (mut longest, mut pause) = (0, 0);
-    for line in text.split(['\n', '\r']) {
-        let line = line.trim_start_matches([' ', '\t', '\u{c}']);
-        pause = if line.is_empty() || line.starts_with('#') {
-            pause + 1
-        } else {
-            0
-        };
-        longest = longest.max(pause);
-    }
-    longest
 }

@@ -1,7 +1,7 @@
 //! A Python text by a pass over its bytes alone, for those who ask what it may hold before it is parsed:
 //! its code, and its string literals with what can be told of where they stand.
 
-mod ends;
+pub(super) mod ends;
 mod inert;
 
 use self::ends::end;

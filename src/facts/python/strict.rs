@@ -14,19 +14,19 @@ use rustpython_parser::{Mode, Parse};
 
 use super::build::{Build, DEEPEST, SHALLOW};
 use super::tokens::{Marks, lex, span};
-use super::{build, literal};
+use super::{Code, build, literal};
 use crate::facts::tree::{Id, Kind, Tree};
 use crate::source::Span;
 
-/// Reads `text`; `None` if it is not what rustpython takes for Python.
-pub(super) fn read(text: &str) -> Option<Tree> {
-    let parsed = parse(text)?;
+/// Reads it; `None` if it is not what rustpython takes for Python.
+pub(super) fn read(code: &Code<'_>) -> Option<Tree> {
+    let parsed = parse(code)?;
     let mut strict = Strict {
-        b: Build::new(text),
+        b: Build::new(code.text),
         parsed: &parsed,
         late: VecDeque::new(),
     };
-    for comment in &parsed.marks.comments {
+    for comment in code.comments.iter().chain(&parsed.marks.comments) {
         strict.b.comment(*comment);
     }
     let root = strict.body(&parsed.body);
@@ -41,9 +41,10 @@ struct Parsed {
     holes: BTreeMap<u32, Expr>,
 }
 
-fn parse(text: &str) -> Option<Parsed> {
+fn parse(code: &Code<'_>) -> Option<Parsed> {
+    let text = code.text;
     let mut marks = Marks::default();
-    let tokens = lex(text, Mode::Module, 0, &mut marks)?;
+    let tokens = lex(&code.code, Mode::Module, 0, &mut marks)?;
     let body = ast::Suite::parse_tokens(tokens, "").ok()?;
     let mut holes = BTreeMap::new();
     let mut seen = 0;

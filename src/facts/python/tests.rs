@@ -126,11 +126,11 @@ fn both_readers_give_the_same_tree() {
     let mut wrong = Vec::new();
     for text in SAME.iter().map(|text| (*text).to_owned()).chain(deep()) {
         for text in [text.replace('\n', "\r\n"), text] {
-            let Some(strict) = strict::read(&text) else {
+            let Some(strict) = strict::read(&Code::of(&text)) else {
                 wrong.push(format!("refused: {text}"));
                 continue;
             };
-            let tolerant = tolerant::read(&text, &text);
+            let tolerant = tolerant::read(&Code::of(&text));
             let (one, two) = (dump(&strict, &text), dump(&tolerant, &text));
             if one != two {
                 wrong.push(format!("=== {text}\n{}", dump::difference(&one, &two)));
@@ -310,6 +310,32 @@ fn comments_are_real_and_know_their_line() {
     );
 }
 
+/// Long runs of comments and blanks, which cost both parsers the square of their length.
+#[test]
+fn pauses_are_passed_over() {
+    let pause = "# c\n\n\t# é\r\n".repeat(600);
+    let texts = [
+        format!("f()\n{pause}g()\n"),
+        format!("if a:\n    f()\n{pause}    g()\nh()\n"),
+        format!("f(\n{pause}    g())\n"),
+        format!("f('''{pause}''', f\"{{'#'}}\")  # d\n{pause}"),
+        format!("x = 1 + \\\n{pause}f()\n"),
+    ];
+    for (index, text) in texts.iter().enumerate() {
+        let code = Code::of(text);
+        assert_eq!(code.code.len(), text.len());
+        let left = code.code.matches("# c").count();
+        assert_eq!(left, if index == 3 { 600 } else { 0 }, "{index}");
+        let strict = strict::read(&code);
+        let tolerant = tolerant::read(&code);
+        if let Some(strict) = &strict {
+            assert_eq!(dump(strict, text), dump(&tolerant, text), "{index}");
+        }
+        let comments = strict.as_ref().unwrap_or(&tolerant).comments.len();
+        assert_eq!(comments, 1200 + usize::from(index == 3), "{index}");
+    }
+}
+
 #[test]
 fn every_cut_is_read() {
     let whole = "@d\ndef f(a: int = 1, *b):\n    'é'\n    with g(f'{x!r:>{y}}') as z:\n        return [h(k=v) for v in z if v]\nmatch a:\n    case [b, *_]: c()\n";
@@ -318,7 +344,7 @@ fn every_cut_is_read() {
         let tree = read(&source(text));
         assert!(tree.root.is_some());
         assert_reachable(&tree);
-        let tree = tolerant::read(text, text);
+        let tree = tolerant::read(&Code::of(text));
         assert_reachable(&tree);
     }
 }

@@ -18,21 +18,25 @@ use std::collections::VecDeque;
 
 use tree_sitter::Node;
 
+use super::Code;
 use super::build::{Build, DEEPEST, SHALLOW};
 use crate::facts::tree::{Fault, Id, Kind, Tree};
 use crate::source::Span;
 
-/// Reads `code`, a copy of `text` of the same length in which something may be blanked out. Never
-/// refuses: what it does not understand is the tree's fault.
-pub(super) fn read(text: &str, code: &str) -> Tree {
-    let code = plain(code);
-    let parts = parts::parse(&code);
+/// Reads it. Never refuses: what it does not understand is the tree's fault.
+pub(super) fn read(code: &Code<'_>) -> Tree {
+    let text = code.text;
+    let plain = plain(&code.code);
+    let parts = parts::parse(&plain);
     let mut tolerant = Tolerant {
         b: Build::new(text),
         late: VecDeque::new(),
         star: None,
         alias: None,
     };
+    for comment in &code.comments {
+        tolerant.b.comment(*comment);
+    }
     let mut fault = None;
     let mut nodes = Vec::new();
     for part in &parts.trees {

@@ -17,7 +17,7 @@ fn plain(rest: &[u8], quote: u8, triple: bool, format: bool) -> usize {
 
 /// Where the literal ends whose first quote is at `quote`, and whether a quote ends it: else it is its
 /// line that does, or the text.
-pub(super) fn end(bytes: &[u8], quote: usize, format: bool) -> (usize, bool) {
+pub(in crate::facts::python) fn end(bytes: &[u8], quote: usize, format: bool) -> (usize, bool) {
     let sign = bytes.get(quote).copied().unwrap_or_default();
     let closing = [sign; 3];
     let triple = bytes.get(quote..).unwrap_or_default().starts_with(&closing);

@@ -96,10 +96,11 @@ fn compare(files: impl Iterator<Item = PathBuf>) -> usize {
             continue;
         };
         read += 1;
-        let Some(strict) = strict(&text) else {
+        let code = Code::of(&text);
+        let Some(strict) = strict(&code) else {
             continue;
         };
-        let tolerant = tolerant::read(&text, &text);
+        let tolerant = tolerant::read(&code);
         if tolerant.fault.is_some() {
             refused.push(format!("{}: {:?}", path.display(), tolerant.fault));
             continue;
