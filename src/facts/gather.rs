@@ -45,6 +45,7 @@ fn gather_inner(source: &Source, tree: &Tree, inner: usize) -> Facts {
         tree,
         spaces: &spaces,
         known: RefCell::default(),
+        sure: RefCell::default(),
         family: OnceCell::new(),
         depth: Cell::new(0),
     };
@@ -64,6 +65,8 @@ struct File<'a> {
     spaces: &'a Spaces,
     /// Values found so far; one that is being found reads as unknown, so that no cycle is endless.
     known: RefCell<FxHashMap<(Id, usize), Value>>,
+    /// Whether a statement always binds, once it is asked: each use of a name asks it anew.
+    sure: RefCell<FxHashMap<Id, bool>>,
     /// Which classes are made from which, once somebody asks.
     family: OnceCell<Family>,
     /// How many values are being found, each for the sake of the one before.

@@ -138,11 +138,37 @@ const GROWING: &[Input] = &[
             many,
         )
     }),
+    ("a variable that is set again", 1000, |many| {
+        around("a.py", SPAWNS, "x = f(x)\n", "Popen(x)\n", many)
+    }),
+    ("a variable of Rust that is set again", 1000, |many| {
+        around("a.rs", "fn f() {\n", "x = f(x);\n", "}\n", many)
+    }),
+    ("an attribute that is set again", 1000, |many| {
+        let head = "import os\nos.setsid()\nclass A:\n    def f(self):\n";
+        one("a.py", head, "        self.x = f(self.x)\n", many)
+    }),
+    ("a variable that is set in branches", 1000, |many| {
+        around("a.py", SPAWNS, "if x: x = f(x)\n", "Popen(x)\n", many)
+    }),
+    ("a variable that functions set for all", 500, |many| {
+        let function = |at: usize| format!("def f{at}():\n    global x\n    x = g(x)\n");
+        let text: String = (0..many).map(function).collect();
+        around("a.py", SPAWNS, &text, "Popen(x)\n", 1)
+    }),
+    ("keys of one dictionary", 1000, |many| {
+        let key = |at: usize| format!("d['k{at}'] = {at}\n");
+        let text: String = (0..many).map(key).collect();
+        around("a.py", SPAWNS, &text, "Popen('x', **d)\n", 1)
+    }),
     ("open brackets", 10_000, |many| {
         let text = format!("x = {}1{}\n", "(".repeat(many), ")".repeat(many));
         one("a.py", "import os\nos.setsid()\n", &text, 1)
     }),
 ];
+
+/// What starts programs, and what is found.
+const SPAWNS: &str = "import os\nfrom subprocess import Popen\nos.setsid()\nx = d = {}\n";
 
 /// A finding in Rust.
 const FOUND_RUST: &str = "fn z() { unsafe { libc::setsid(); } }\n";

@@ -10,6 +10,7 @@
 
 use super::File;
 use super::spaces::{Binding, Bound};
+use crate::facts::MAX_ITEMS;
 use crate::facts::tree::{Id, Kind};
 use crate::source::Language;
 
@@ -35,11 +36,13 @@ impl<'a> File<'a> {
     /// What `name`, which stands at `id` in `space`, may be there.
     pub(super) fn bindings(&self, name: &str, id: Id, space: usize) -> Vec<&'a Binding> {
         let found = self.spaces.find_bound(name, space);
-        let is_own = |bound: &Bound| self.spaces.runs_in(space, bound.by);
+        let is_own = |bound: &Bound| bound.by == space || self.spaces.runs_in(space, bound.by);
         // The last space is the one that gives the name its values, if any does.
         let passed = found.last().and_then(|(_, bounds)| {
             let values = bounds.iter().filter(|bound| !bound.what.adds());
-            let own = values.clone().filter(|bound| is_own(bound));
+            let own = values
+                .clone()
+                .filter(|bound| bound.at < id && is_own(bound));
             let made = own.map(|bound| bound.at);
             // One alone hides nothing.
             let several = values.clone().nth(1).is_some();
@@ -56,7 +59,8 @@ impl<'a> File<'a> {
             };
             bounds.iter().filter(lets).map(|bound| &bound.what)
         });
-        reach.collect()
+        // With each use of a name of which this is cut off, time would grow by the square.
+        reach.take(MAX_ITEMS).collect()
     }
 
     /// What the attribute at `id`, `base.name` of an object of this file's class, was set to just before
@@ -72,7 +76,11 @@ impl<'a> File<'a> {
             return None;
         };
         let class = self.spaces.class_of_self(object, space)?;
-        let sets = self.spaces.attribute(class, name).into_iter();
+        let sets = self.spaces.attribute(class, name);
+        if sets.len() >= MAX_ITEMS {
+            return None;
+        }
+        let sets = sets.into_iter();
         let sets: Vec<(Id, Id)> = sets
             .filter(|(_, at)| *at == space)
             .filter_map(|(value, _)| Some((value, self.statement_of(value)?)))
@@ -153,9 +161,16 @@ impl<'a> File<'a> {
         around: Id,
         made: &(impl DoubleEndedIterator<Item = Id> + Clone),
     ) -> Option<Id> {
-        let here = |at: &Id| self.spaces.around(*at) == Some(around) && *at < child;
-        let mut here = made.clone().rev().filter(here);
-        here.find(|at| self.is_sure(*at))
+        let here = |at: &Id| *at < child && self.spaces.around(*at) == Some(around);
+        let mut here = made.clone().rev().filter(here).take(MAX_ITEMS);
+        here.find(|at| {
+            let known = self.sure.borrow().get(at).copied();
+            known.unwrap_or_else(|| {
+                let sure = self.is_sure(*at);
+                self.sure.borrow_mut().insert(*at, sure);
+                sure
+            })
+        })
     }
 
     /// Whether a statement always binds when its block comes to it.

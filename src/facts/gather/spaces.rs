@@ -5,7 +5,7 @@ mod declare;
 use std::collections::HashMap;
 
 use crate::facts::tree::{Id, Kind, Piece, Tree};
-use crate::facts::{Scope, ScopeId};
+use crate::facts::{MAX_ITEMS, Scope, ScopeId};
 use crate::source::Language;
 
 /// What a name may stand for.
@@ -191,11 +191,11 @@ impl Spaces {
         found
     }
 
-    /// What `self.name` is set to in the class: the values, and the spaces in which they stand.
+    /// What `self.name` is set to in the class, as often as is read: the values, and their spaces.
     pub(super) fn attribute(&self, class: usize, name: &str) -> Vec<(Id, usize)> {
         let sets = self.same_class(class);
         let sets = sets.filter_map(|space| space.attributes.get(name));
-        sets.flatten().copied().collect()
+        sets.flatten().take(MAX_ITEMS).copied().collect()
     }
 
     /// The node around the one at `id`.
