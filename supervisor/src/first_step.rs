@@ -52,6 +52,6 @@ impl<'a> FirstStep<'a> {
         }
         ready();
         sys::block_nothing();
-        launch::become_prepared(self.path, &self.arguments, &self.environment)
+        launch::become_program(self.path, &self.arguments, Some(&self.environment))
     }
 }

@@ -8,7 +8,7 @@
 
 pub(crate) mod launcher;
 
-use std::ffi::{CStr, CString, OsStr, OsString};
+use std::ffi::{CStr, CString};
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -171,24 +171,13 @@ pub(crate) fn plain_arguments(prepared: &Prepared) -> Vec<CString> {
     name.chain(&prepared.arguments).cloned().collect()
 }
 
-/// Turns this process into the program at `path`, with its name and arguments, after `ready`. Returns
-/// the status of a failure.
-pub(crate) fn become_program(path: &OsStr, arguments: &[OsString], ready: impl FnOnce()) -> u8 {
-    let texts = arguments.iter().map(|text| c_text(text));
-    let environment = std::env::vars_os().map(|(name, value)| c_variable(&name, &value));
-    let (Ok(path), Ok(texts), Ok(environment)) = (
-        c_text(path),
-        texts.collect::<Result<Vec<_>, _>>(),
-        environment.collect::<Result<Vec<_>, _>>(),
-    ) else {
-        return NOT_RUN;
-    };
-    ready();
-    become_prepared(&path, &texts, &environment)
-}
-
-/// The same with everything in the words of the system already.
-pub(crate) fn become_prepared(path: &CStr, arguments: &[CString], environment: &[CString]) -> u8 {
+/// Turns this process into the program at `path`, with its name and arguments, and without an `environment`
+/// with that of this process. Returns the status of a failure.
+pub(crate) fn become_program(
+    path: &CStr,
+    arguments: &[CString],
+    environment: Option<&[CString]>,
+) -> u8 {
     let error = sys::exec(path, arguments, environment);
     if error.raw_os_error() == Some(libc::ENOEXEC) {
         // As shells do it: a file without a first line that names a program is a script.

@@ -147,11 +147,10 @@ pub fn init() {
     let mut arguments = std::env::args_os();
     if arguments.next().is_some_and(|name| name == link::NATIVE) {
         let role = arguments.next().unwrap_or_default();
-        let rest: Vec<_> = arguments.collect();
-        std::process::exit(match role.to_str() {
-            Some("launch") => launch::launcher::run(&rest).into(),
-            Some("task") => tasks::keep().into(),
-            Some("supervise") => supervise::run(&rest).into(),
+        std::process::exit(match role.as_encoded_bytes() {
+            b"launch" => launch::launcher::run(arguments).into(),
+            b"task" => tasks::keep().into(),
+            b"supervise" => supervise::run(&arguments.collect::<Vec<_>>()).into(),
             _ => 2,
         });
     }

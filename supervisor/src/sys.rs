@@ -10,6 +10,7 @@
 mod cgroup;
 mod descriptor;
 mod fork;
+mod register;
 mod signal;
 mod single;
 mod spawn;
@@ -20,10 +21,11 @@ mod wait;
 
 pub(crate) use cgroup::{ControlGroup, leave_control_groups};
 pub(crate) use descriptor::{
-    above_standard, inheritable, lock, never_wait, pipe, poll_one, poll_pair, received, register,
+    above_standard, inheritable, inherited, lock, never_wait, pipe, poll_one, poll_pair, received,
     say_that_it_works, silence, write_quietly,
 };
 pub(crate) use fork::{Lifeline, forks};
+pub(crate) use register::{enter_control_group, register_on};
 pub(crate) use signal::{
     BlockedSignals, Pid, ignore_terminal_signals, open_process, signal_group, signal_process,
     signal_through,

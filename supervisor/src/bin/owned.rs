@@ -64,6 +64,12 @@ enum Order {
 
 fn main() -> ExitCode {
     spawn_owned::init();
+    obey()
+}
+
+/// Does what was ordered: apart from `main`, so that its large frame is none of a launcher's.
+#[inline(never)]
+fn obey() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(help) => return explain(&help),

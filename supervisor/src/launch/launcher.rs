@@ -5,7 +5,7 @@
 
 use std::ffi::{CString, OsStr, OsString};
 use std::os::fd::{AsRawFd as _, BorrowedFd, RawFd};
-use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 
 use super::{NOT_FOUND, become_program, plain_arguments, spawn};
 use crate::command::{Prepared, c_text, c_variable};
@@ -63,8 +63,7 @@ fn helper_path(shared: &Shared) -> Result<CString, Error> {
 
 /// A number that a shell can name and that means nothing to the child.
 fn spare_descriptor() -> Option<RawFd> {
-    let taken = sys::inheritable();
-    (3..=9).rev().find(|fd| !taken.contains(fd))
+    (3..=9).rev().find(|fd| !sys::inherited(*fd))
 }
 
 fn native_arguments(
@@ -167,22 +166,28 @@ fn texts(texts: &[&str]) -> Result<Vec<CString>, Error> {
 ///
 /// Arguments: the owner, the descriptor of its lifeline, the file to enter its control group by or
 /// nothing, the program's path, its name, its arguments.
-pub(crate) fn run(arguments: &[OsString]) -> u8 {
-    let number = |at: usize| arguments.get(at)?.to_str()?.parse::<i32>().ok();
-    let (Some(owner), Some(line), Some(path)) = (number(0), number(1), arguments.get(3)) else {
+pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> u8 {
+    let texts = arguments.map(|argument| CString::new(argument.into_vec()));
+    let texts: Vec<CString> = texts.map_while(Result::ok).collect();
+    let [owner, line, members, path, arguments @ ..] = &texts[..] else {
         return NOT_FOUND;
     };
-    let own = sys::own_pid();
-    let start = process::look(own).map_or(0, |own| own.start);
+    let (Some(owner), Some(line)) = (number(owner), number(line)) else {
+        return NOT_FOUND;
+    };
     // One more net, and none where this fails.
-    if !arguments[2].is_empty() {
-        let _ = std::fs::write(&arguments[2], own.to_string());
+    if !members.is_empty() {
+        sys::enter_control_group(members);
     }
-    sys::register(line, format!("+ {own} {start}\n").as_bytes());
+    sys::register_on(line);
     // Asked after that: an owner that is still there now was alive when its supervisor could hear it. For
     // one that was not, nothing is started, as nobody might listen any more.
     if sys::parent() != owner && !sabotaged("look-up") {
         return NOT_FOUND;
     }
-    become_program(path, &arguments[4..], || ())
+    become_program(path, arguments, None)
+}
+
+fn number(text: &CString) -> Option<i32> {
+    i32::try_from(process::plain_number(text.as_bytes())?).ok()
 }

@@ -56,9 +56,13 @@ pub(super) fn open_descriptors() -> Vec<RawFd> {
 /// The numbers from 3 on that programs started now would inherit.
 pub(crate) fn inheritable() -> Vec<RawFd> {
     let all = open_descriptors().into_iter().filter(|fd| *fd >= 3);
-    // SAFETY: asks for a flag; a number that is no longer open is an error, and harmless.
-    all.filter(|fd| unsafe { libc::fcntl(*fd, libc::F_GETFD) } == 0)
-        .collect()
+    all.filter(|fd| inherited(*fd)).collect()
+}
+
+/// Whether a number is open, and in programs started now too.
+pub(crate) fn inherited(number: RawFd) -> bool {
+    // SAFETY: asks for a flag; a number that is not open is an error, and harmless.
+    unsafe { libc::fcntl(number, libc::F_GETFD) == 0 }
 }
 
 /// Waits until `fd` has something to say: data, its end, or (for a write end) a reader that is gone.
@@ -151,16 +155,6 @@ pub(crate) fn lock(file: &File) -> io::Result<bool> {
     match error.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Ok(false),
         _ => Err(error),
-    }
-}
-
-/// The launcher's words to the supervisor, on a descriptor that ends with this program. That nobody
-/// hears them is the owner's to see: it starts another supervisor, which learns of this process.
-pub(crate) fn register(line: RawFd, words: &[u8]) {
-    // SAFETY: the owner put the lifeline at this number, and nothing else in this program knows it.
-    unsafe {
-        libc::fcntl(line, libc::F_SETFD, libc::FD_CLOEXEC);
-        let _ = write_quietly(BorrowedFd::borrow_raw(line), words, Duration::ZERO);
     }
 }
 

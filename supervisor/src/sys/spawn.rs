@@ -181,19 +181,24 @@ pub(super) fn pointers(texts: &[CString]) -> Vec<*mut libc::c_char> {
 }
 
 /// Turns this process into another program; returns only to say why it could not. The program gets the
-/// signal of a pipe without reader as it is by default, which Rust's runtime has turned off in this one.
-pub(crate) fn exec(path: &CStr, arguments: &[CString], environment: &[CString]) -> io::Error {
+/// signal of a pipe without reader as it is by default, which Rust's runtime has turned off in this one, and
+/// without an `environment` that of this process.
+pub(crate) fn exec(
+    path: &CStr,
+    arguments: &[CString],
+    environment: Option<&[CString]>,
+) -> io::Error {
     let arguments = pointers(arguments);
-    let environment = pointers(environment);
+    let environment = environment.map(pointers);
+    let (path, arguments) = (path.as_ptr(), arguments.as_ptr().cast());
     // SAFETY: no handler is installed; the path and both lists, which end with NULL, live until the call
     // returns.
     unsafe {
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
-        libc::execve(
-            path.as_ptr(),
-            arguments.as_ptr().cast(),
-            environment.as_ptr().cast(),
-        );
+        match &environment {
+            Some(environment) => libc::execve(path, arguments, environment.as_ptr().cast()),
+            None => libc::execv(path, arguments),
+        };
     }
     io::Error::last_os_error()
 }

@@ -3,21 +3,18 @@
 //! The child stands on a stack of its own and makes nothing but system calls: no allocation, no lock, no
 //! handler of a signal, no call of the C library at which a thread may be cancelled.
 
-use std::ffi::{CStr, c_char, c_int, c_void};
-use std::io::{self, Write as _};
+use std::ffi::{c_char, c_int, c_void};
+use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::AsRawFd as _;
 
 use super::{Registered, Registering};
-use crate::process;
+use crate::sys::register::{enter_control_group, register};
 use crate::sys::signal::set_of;
 use crate::sys::spawn::pointers;
-use crate::sys::{BlockedSignals, Peek, Pid, own_pid, parent, peek, reap};
+use crate::sys::{BlockedSignals, Peek, Pid, parent, peek, reap};
 
 /// The child's stack, in units of 16 bytes: many times what its few calls need.
 const STACK: usize = 64 * 1024 / 16;
-/// Longer lines of `/proc/self/stat` are none: a name of 16 bytes and 51 numbers are shorter.
-const LONGEST: usize = 1024;
 
 /// What both processes see: the child's orders, and what it has to say.
 struct Lent<'a> {
@@ -92,10 +89,10 @@ fn become_program(lent: &mut Lent<'_>) -> io::Result<()> {
     // detached-spawn: the group that an owned child leads, which its supervisor ends as a whole
     made(unsafe { libc::setpgid(0, 0) })?;
     if let Some(members) = order.members {
-        enter(members);
+        enter_control_group(members);
     }
     if order.speaks {
-        register(lent);
+        (lent.start, lent.told) = register(order.line);
     }
     // Asked after the words went out: an owner that is still there then was alive when its supervisor could
     // hear them. For one that was not, nothing is started, as nobody might listen any more.
@@ -137,51 +134,6 @@ fn made(result: c_int) -> io::Result<()> {
         return Err(io::Error::last_os_error());
     }
     Ok(())
-}
-
-/// Says on the lifeline who this is, in one write. That nobody hears it is the owner's to see.
-fn register(lent: &mut Lent<'_>) {
-    let mut line = [0; LONGEST];
-    let length = read(c"/proc/self/stat", &mut line);
-    lent.start = process::start_in(&line[..length]);
-    let mut words = io::Cursor::new([0; 64]);
-    // Two numbers have less than 64 digits.
-    let _ = writeln!(words, "+ {} {}", own_pid(), lent.start);
-    let (fd, text, length) = (
-        lent.order.line.as_raw_fd(),
-        words.get_ref().as_ptr(),
-        words.position(),
-    );
-    // SAFETY: so much of the text is filled, and the lifeline is open while the owner lends it.
-    let wrote = unsafe { libc::syscall(libc::SYS_write, fd, text, length) };
-    lent.told = u64::try_from(wrote) == Ok(length);
-}
-
-/// Reads the beginning of a file: how many bytes; 0 where it cannot be read.
-fn read(path: &CStr, buffer: &mut [u8]) -> usize {
-    let flags = libc::O_RDONLY | libc::O_CLOEXEC;
-    // SAFETY: the path ends with NUL, the buffer is valid for its length, and the number is ours alone.
-    unsafe {
-        let fd = libc::syscall(libc::SYS_openat, libc::AT_FDCWD, path.as_ptr(), flags);
-        if fd < 0 {
-            return 0;
-        }
-        let length = libc::syscall(libc::SYS_read, fd, buffer.as_mut_ptr(), buffer.len());
-        libc::syscall(libc::SYS_close, fd);
-        usize::try_from(length).unwrap_or(0)
-    }
-}
-
-/// Enters a control group: one more net, and none where this fails.
-fn enter(members: &CStr) {
-    let flags = libc::O_WRONLY | libc::O_CLOEXEC;
-    // SAFETY: the path ends with NUL, the text lives on, and the number is ours alone.
-    unsafe {
-        let fd = libc::syscall(libc::SYS_openat, libc::AT_FDCWD, members.as_ptr(), flags);
-        // 0 is who writes it.
-        libc::syscall(libc::SYS_write, fd, c"0".as_ptr(), 1);
-        libc::syscall(libc::SYS_close, fd);
-    }
 }
 
 /// Gives every signal that the owner handles its default, as the coming program would anyway, and the one
