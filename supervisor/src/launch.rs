@@ -81,7 +81,8 @@ fn launch(
 ) -> Result<Launched, Error> {
     let members = group.map_or_else(PathBuf::new, ControlGroup::members);
     let members = c_text(members.as_os_str()).map_err(tried("name the control group"))?;
-    if !sabotaged("direct")
+    if !sys::refuses_registered()
+        && !sabotaged("direct")
         && let Some(launched) = directly(shared, prepared, line, &members)?
     {
         return Ok(launched);

@@ -40,7 +40,7 @@ pub(crate) use task::{
     take_terminal, watch_folder,
 };
 pub(crate) use terminal::{PASSED_ON, foreground, give_terminal, hold_signals, stop_here};
-pub(crate) use vfork::{Registered, Registering, spawn_registered};
+pub(crate) use vfork::{Registered, Registering, refuses_registered, spawn_registered};
 pub(crate) use wait::{Peek, become_subreaper, childless, peek, reap, reap_any};
 
 use std::io;

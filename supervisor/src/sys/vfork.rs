@@ -11,8 +11,12 @@ mod child;
 use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{BorrowedFd, RawFd};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Pid;
+
+/// What the system said once: a filter of its calls is there for good, and so is a kernel.
+static REFUSED: AtomicBool = AtomicBool::new(cfg!(not(target_os = "linux")));
 
 /// A program to start in a child that leads a group and registers itself.
 #[cfg_attr(
@@ -46,6 +50,11 @@ pub(crate) struct Registered {
     pub(crate) told: bool,
     /// Why it did not become its program. It has ended then, and is reaped.
     pub(crate) failed: Option<io::Error>,
+}
+
+/// Whether the system did not let a child be made in this way when it was asked: it is not asked again.
+pub(crate) fn refuses_registered() -> bool {
+    REFUSED.load(Ordering::Relaxed)
 }
 
 /// Starts a child; returns when it is its program, or has ended. None where the system does not let a

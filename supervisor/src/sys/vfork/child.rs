@@ -6,8 +6,9 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::io;
 use std::mem::MaybeUninit;
+use std::sync::atomic::Ordering;
 
-use super::{Registered, Registering};
+use super::{REFUSED, Registered, Registering};
 use crate::sys::register::{enter_control_group, register};
 use crate::sys::signal::set_of;
 use crate::sys::spawn::pointers;
@@ -55,7 +56,10 @@ pub(super) fn spawn(order: &Registering<'_>) -> io::Result<Option<Registered>> {
     drop(unheard);
     if pid < 0 {
         return match error.raw_os_error() {
-            Some(libc::EPERM | libc::ENOSYS | libc::EINVAL) => Ok(None),
+            Some(libc::EPERM | libc::ENOSYS | libc::EINVAL) => {
+                REFUSED.store(true, Ordering::Relaxed);
+                Ok(None)
+            }
             _ => Err(error),
         };
     }
