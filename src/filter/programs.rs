@@ -1,6 +1,7 @@
 //! Whether a text may run one of the programs that rules know. Wider than the shell reader, and
 //! cheap: a name counts wherever a command may begin.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -94,20 +95,17 @@ impl<'a> Asked<'a> {
     /// Whether one of the texts may run one of them: as a text for a `shell`, or as a word of an argv,
     /// among which may be a program that reads another as a text.
     pub(super) fn are_run(&self, shell: bool, split: bool) -> bool {
-        let reads = |text: &Text| {
-            let name = name(&text.text);
-            self.programs.readers.contains(name.as_str())
-        };
+        let reads = |text: &Text| self.programs.readers.contains(&*name(&text.text));
         let shell = shell || self.texts.iter().any(reads);
         self.texts.iter().any(|text| {
             if shell || is_program_text(&text.text) {
                 let background = shell && self.programs.background;
                 return background && in_background(&text.text) || self.is_run_by(text);
             }
-            let in_text = |name: &String| IN_TEXT.contains(&name.as_str());
-            let names = names(&constant(&text.text));
+            let in_text = |name: &str| IN_TEXT.contains(&name);
+            let own = constant(&text.text);
             split && self.begins(&text.text)
-                || names.iter().any(|name| !in_text(name) && self.counts(name))
+                || names(&own).any(|name| !in_text(&name) && self.counts(&name))
         })
     }
 
@@ -128,12 +126,11 @@ impl<'a> Asked<'a> {
         let program = |word: &str| {
             let own = constant(word);
             let name = name(&own);
-            let written = own.ends_with(&name) && !IN_TEXT.contains(&name.as_str());
-            (written && self.counts(&name), name)
+            let written = own.ends_with(&*name) && !IN_TEXT.contains(&&*name);
+            (written && self.counts(&name), name.into_owned())
         };
         let (counts, name) = program(first);
-        let carries =
-            self.programs.carriers.contains(name.as_str()) || first.starts_with(['-', '{', '%']);
+        let carries = self.programs.carriers.contains(&*name) || first.starts_with(['-', '{', '%']);
         counts || carries && words.any(|word| program(word).0)
     }
 
@@ -194,19 +191,13 @@ impl<'a> Asked<'a> {
 
     /// Takes a word of a text; true if it is a program that counts.
     fn takes(&self, word: &str, place: &mut Place) -> bool {
-        let bare: String = word.chars().filter(|ch| *ch != '\\').collect();
-        let [own, behind] = names(word);
-        let names = [
-            own,
-            behind,
-            // `env -Sat`
-            name(bare.strip_prefix("-S").unwrap_or_default()),
-            // `$'at'`
-            name(bare.strip_prefix('$').unwrap_or_default()),
-        ];
+        let bare = bare(word);
+        // `env -Sat`, `$'at'`
+        let behind = [bare.strip_prefix("-S"), bare.strip_prefix('$')];
+        let behind = behind.into_iter().flatten().map(name);
+        let names: Vec<Cow<'_, str>> = names(word).chain(behind).collect();
         let path = bare.contains('/');
-        let here = |name: &String| {
-            let name = name.as_str();
+        let here = |name: &str| {
             (*place != Place::Inside || !COMMON.contains(&name))
                 && !(path && IN_TEXT.contains(&name))
         };
@@ -215,12 +206,12 @@ impl<'a> Asked<'a> {
         }
         // A value that is put in may be a command that carries the next one, or nothing.
         let put_in = bare.starts_with('%');
-        if *place == Place::Begin && !put_in && !KEYWORDS.contains(&bare.as_str()) {
+        if *place == Place::Begin && !put_in && !KEYWORDS.contains(&&*bare) {
             // With an option nothing begins: the text goes on with one that is joined before it.
             let carries = bare.starts_with('-')
                 || names
                     .iter()
-                    .any(|name| self.programs.carriers.contains(name.as_str()));
+                    .any(|name| self.programs.carriers.contains(&**name));
             *place = if carries { Place::Any } else { Place::Inside };
         }
         false
@@ -253,22 +244,36 @@ enum Place {
 }
 
 /// The name of a program: without its folder and `.exe`, in lower case.
-fn name(path: &str) -> String {
-    let name = path
-        .rsplit('/')
-        .next()
-        .unwrap_or_default()
-        .to_ascii_lowercase();
-    name.strip_suffix(".exe").map(str::to_owned).unwrap_or(name)
+fn name(path: &str) -> Cow<'_, str> {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let end = name.len().checked_sub(".exe".len());
+    let parts = end.and_then(|at| name.split_at_checked(at));
+    let program = parts.filter(|(_, end)| end.eq_ignore_ascii_case(".exe"));
+    let name = program.map_or(name, |(program, _)| program);
+    if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        Cow::Owned(name.to_ascii_lowercase())
+    } else {
+        Cow::Borrowed(name)
+    }
+}
+
+/// A word without the signs that a shell takes off.
+fn bare(word: &str) -> Cow<'_, str> {
+    if word.contains('\\') {
+        Cow::Owned(word.replace('\\', ""))
+    } else {
+        Cow::Borrowed(word)
+    }
 }
 
 /// What a path may name: without the signs that a shell takes off, and behind a folder of Windows.
-fn names(path: &str) -> [String; 2] {
-    let bare: String = path.chars().filter(|ch| *ch != '\\').collect();
-    [
-        name(&bare),
-        name(path.rsplit('\\').next().unwrap_or_default()),
-    ]
+fn names(path: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    let behind = path.rsplit_once('\\').map(|(_, behind)| name(behind));
+    let own = match bare(path) {
+        Cow::Borrowed(own) => name(own),
+        Cow::Owned(own) => Cow::Owned(name(&own).into_owned()),
+    };
+    std::iter::once(own).chain(behind)
 }
 
 /// Whether a text has a word that must come to a program: `-P` is an option, or in a cluster of them.
@@ -288,7 +293,10 @@ fn has(text: &str, word: &str) -> bool {
 }
 
 /// The text without the values that are put in: `f"{folder}/at"`, `"at%s" % end`.
-fn constant(text: &str) -> String {
+fn constant(text: &str) -> Cow<'_, str> {
+    if !text.contains(['{', '}']) && !text.contains("%s") {
+        return Cow::Borrowed(text);
+    }
     let mut constant = String::new();
     let mut depth = 0_usize;
     for ch in text.replace("%s", "").chars() {
@@ -299,7 +307,7 @@ fn constant(text: &str) -> String {
             _ => {}
         }
     }
-    constant
+    Cow::Owned(constant)
 }
 
 /// Whether a text has a `&` that is neither `&&` nor part of a redirection.
