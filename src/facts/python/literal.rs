@@ -152,7 +152,8 @@ fn code(digits: &str, radix: u32, length: usize) -> Option<(String, usize)> {
     Some((char.to_string(), length))
 }
 
-/// The holes of a format string, in order. Braces that do not close are none.
+/// The holes of a format string, in order. A brace that does not close opens none, and nothing behind it
+/// does: to look there again, for each brace, would take as long as there are ways to nest them.
 pub(super) fn holes(text: &str, literal: Literal) -> Vec<Hole> {
     let mut found = Vec::new();
     if literal.format {
@@ -193,7 +194,7 @@ fn constant_part(
                     found.push(hole);
                     length
                 }
-                None => 1,
+                None => return bytes.len(),
             },
             _ => 1,
         };
@@ -201,7 +202,7 @@ fn constant_part(
     at
 }
 
-/// The hole whose brace opens at `start`.
+/// The hole whose brace opens at `start`; none if it does not close.
 fn hole(bytes: &[u8], start: usize, raw: bool) -> Option<Hole> {
     let mut at = start + 1;
     let mut depth = 0_usize;

@@ -31,6 +31,20 @@ fn quotes_and_prefixes() {
     }
 }
 
+/// Found by the time that it took: twice as long for each brace.
+#[test]
+fn braces_that_do_not_close_are_looked_at_once() {
+    let nested = format!("f'{{a}}{}'", "{x:".repeat(100));
+    for (source, count) in [
+        ("f'{a} {b {c}'", 1),
+        (nested.as_str(), 1),
+        ("f'{a:{b}} {c'", 1),
+    ] {
+        let literal = open(source, Span::new(0, source.len()));
+        assert_eq!(holes(source, literal).len(), count, "{source}");
+    }
+}
+
 #[test]
 fn escapes() {
     for (source, text) in [
