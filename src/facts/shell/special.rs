@@ -240,15 +240,18 @@ fn parallel(args: &[Token]) -> Vec<Inner> {
 
 fn find(args: &[Token]) -> Vec<Inner> {
     let runs = |arg: &Token| matches!(arg.text().as_str(), "-exec" | "-execdir" | "-ok" | "-okdir");
-    let ends = |arg: &&Token| !matches!(arg.text().as_str(), ";" | "+");
-    let starts = args
-        .iter()
-        .enumerate()
-        .filter(|(_, arg)| runs(arg))
-        .map(|(at, _)| at + 1);
-    starts
-        .map(|at| Inner::Words(args.iter().skip(at).take_while(ends).cloned().collect()))
-        .collect()
+    let ends = |arg: &Token| matches!(arg.text().as_str(), ";" | "+");
+    let mut found = Vec::new();
+    let mut rest = args;
+    // What stands in a command is its own, another `-exec` too.
+    while let Some(at) = rest.iter().position(runs) {
+        rest = rest.get(at + 1..).unwrap_or_default();
+        let length = rest.iter().position(ends).unwrap_or(rest.len());
+        let (command, behind) = rest.split_at_checked(length).unwrap_or((rest, &[]));
+        found.push(Inner::Words(command.to_vec()));
+        rest = behind;
+    }
+    found
 }
 
 fn flock(args: &[Token]) -> Vec<Inner> {

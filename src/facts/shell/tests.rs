@@ -79,6 +79,7 @@ const TEXTS: &[(&str, &str)] = &[
         "find setsid sleep",
     ),
     ("find . -execdir a {} + -exec b ';'", "find a b"),
+    ("find . -exec a -exec b ';' -ok c \\;", "find a c"),
     ("stdbuf -oL setsid sleep 5", "stdbuf setsid sleep"),
     (
         "if true; then setsid sleep 5; else a; fi",
