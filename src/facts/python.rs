@@ -36,20 +36,20 @@ pub fn read(source: &Source) -> Tree {
 struct Code<'t> {
     text: &'t str,
     /// A copy of the same length, in which something may be blanked out.
-    code: Cow<'t, str>,
+    parsed: Cow<'t, str>,
     /// The comments that were blanked out.
     comments: Vec<Span>,
 }
 
 impl<'t> Code<'t> {
     fn of(text: &'t str) -> Self {
-        let (code, comments) = match pauses::blank(text) {
-            Some((code, comments)) => (Cow::Owned(code), comments),
+        let (parsed, comments) = match pauses::blank(text) {
+            Some((parsed, comments)) => (Cow::Owned(parsed), comments),
             None => (Cow::Borrowed(text), Vec::new()),
         };
         Self {
             text,
-            code,
+            parsed,
             comments,
         }
     }
@@ -65,11 +65,11 @@ fn read_text(text: &str) -> Tree {
         return tree;
     }
     // Syntax that is younger than both grammars is blanked out, if that is all there is.
-    let Some(blanked) = newer::blank(&code.code) else {
+    let Some(blanked) = newer::blank(&code.parsed) else {
         return tree;
     };
     let again = tolerant::read(&Code {
-        code: Cow::Owned(blanked),
+        parsed: Cow::Owned(blanked),
         ..code
     });
     if again.fault.is_none() { again } else { tree }

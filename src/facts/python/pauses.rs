@@ -21,15 +21,12 @@ pub(super) fn blank(text: &str) -> Option<(String, Vec<Span>)> {
     };
     let mut at = 0;
     while at < pass.code.len() {
-        at = match pass.empty(at) {
-            Some(line) => {
-                pass.run.push(line);
-                line.end as usize + 1
-            }
-            None => {
-                pass.fill();
-                pass.code_from(at)
-            }
+        at = if let Some(line) = pass.empty(at) {
+            pass.run.push(line);
+            line.end as usize + 1
+        } else {
+            pass.fill();
+            pass.code_from(at)
         };
     }
     pass.fill();

@@ -44,7 +44,7 @@ struct Parsed {
 fn parse(code: &Code<'_>) -> Option<Parsed> {
     let text = code.text;
     let mut marks = Marks::default();
-    let tokens = lex(&code.code, Mode::Module, 0, &mut marks)?;
+    let tokens = lex(&code.parsed, Mode::Module, 0, &mut marks)?;
     let body = ast::Suite::parse_tokens(tokens, "").ok()?;
     let mut holes = BTreeMap::new();
     let mut seen = 0;

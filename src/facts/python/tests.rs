@@ -323,8 +323,8 @@ fn pauses_are_passed_over() {
     ];
     for (index, text) in texts.iter().enumerate() {
         let code = Code::of(text);
-        assert_eq!(code.code.len(), text.len());
-        let left = code.code.matches("# c").count();
+        assert_eq!(code.parsed.len(), text.len());
+        let left = code.parsed.matches("# c").count();
         assert_eq!(left, if index == 3 { 600 } else { 0 }, "{index}");
         let strict = strict::read(&code);
         let tolerant = tolerant::read(&code);

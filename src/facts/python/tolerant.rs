@@ -26,7 +26,7 @@ use crate::source::Span;
 /// Reads it. Never refuses: what it does not understand is the tree's fault.
 pub(super) fn read(code: &Code<'_>) -> Tree {
     let text = code.text;
-    let plain = plain(&code.code);
+    let plain = plain(&code.parsed);
     let parts = parts::parse(&plain);
     let mut tolerant = Tolerant {
         b: Build::new(text),
