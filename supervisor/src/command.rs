@@ -29,6 +29,15 @@ pub struct Command {
 }
 
 /// Where a standard stream of a child leads.
+///
+/// ```no_run
+/// use spawn_owned::{Command, Stdio};
+///
+/// let log = std::fs::File::create("server.log")?;
+/// let mut command = Command::new("model-server");
+/// command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Stdio(Stream);
 
@@ -42,16 +51,43 @@ enum Stream {
 
 impl Stdio {
     /// To where the owner's own stream leads.
+    ///
+    /// ```
+    /// # use spawn_owned::{Command, Stdio};
+    /// let mut command = Command::new("git");
+    /// command.stderr(Stdio::inherit()); // its progress is the user's to see
+    /// ```
     pub fn inherit() -> Self {
         Self(Stream::Inherit)
     }
 
-    /// To nowhere.
+    /// To nowhere ([null(4)](https://man7.org/linux/man-pages/man4/null.4.html)).
+    ///
+    /// ```
+    /// # use spawn_owned::{Command, Stdio};
+    /// let mut command = Command::new("dev-server");
+    /// command.stdin(Stdio::null()); // it asks nobody anything
+    /// ```
     pub fn null() -> Self {
         Self(Stream::Null)
     }
 
-    /// To a pipe, whose other end is in the handle.
+    /// To a pipe, whose other end is in the handle. A child that writes waits while the pipe is full
+    /// ([pipe(7)](https://man7.org/linux/man-pages/man7/pipe.7.html)): somebody has to read.
+    ///
+    /// ```no_run
+    /// # use spawn_owned::{Command, Stdio, spawn_owned};
+    /// use std::io::Write as _;
+    ///
+    /// let mut command = Command::new("sort");
+    /// command.stdin(Stdio::piped());
+    /// let mut sort = spawn_owned(command, "the order of the report")?;
+    /// if let Some(input) = &mut sort.stdin {
+    ///     input.write_all(b"pear\napple\n")?;
+    /// }
+    /// sort.wait()?; // closes the pipe first
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn piped() -> Self {
         Self(Stream::Piped)
     }
@@ -70,8 +106,15 @@ impl From<File> for Stdio {
 }
 
 impl Command {
-    /// The program `program`, looked up in `PATH` unless it holds a `/`; no arguments, the owner's
+    /// The program `program`, looked up in the child's `PATH` unless it holds a `/`, as
+    /// [exec(3)](https://man7.org/linux/man-pages/man3/exec.3.html) has it; no arguments, the owner's
     /// environment, folder and streams.
+    ///
+    /// ```
+    /// # use spawn_owned::Command;
+    /// let by_name = Command::new("python3"); // the first one in `PATH`
+    /// let by_path = Command::new("./build/server"); // this file and no other
+    /// ```
     pub fn new(program: impl AsRef<OsStr>) -> Self {
         Self {
             program: program.as_ref().to_owned(),
@@ -83,13 +126,26 @@ impl Command {
         }
     }
 
-    /// Adds an argument.
+    /// Adds an argument, which the program gets as it is: no shell reads it
+    /// ([execve(2)](https://man7.org/linux/man-pages/man2/execve.2.html)).
+    ///
+    /// ```
+    /// # use spawn_owned::Command;
+    /// let mut command = Command::new("git");
+    /// command.arg("commit").arg("--message").arg("one argument, $HOME and 'quotes' too");
+    /// ```
     pub fn arg(&mut self, argument: impl AsRef<OsStr>) -> &mut Self {
         self.arguments.push(argument.as_ref().to_owned());
         self
     }
 
     /// Adds arguments.
+    ///
+    /// ```
+    /// # use spawn_owned::Command;
+    /// let mut command = Command::new("cargo");
+    /// command.args(["test", "--locked"]).args(std::env::args_os().skip(1));
+    /// ```
     pub fn args(&mut self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> &mut Self {
         let arguments = arguments.into_iter();
         self.arguments
@@ -97,7 +153,14 @@ impl Command {
         self
     }
 
-    /// Sets a variable of the environment.
+    /// Sets a variable of the environment
+    /// ([environ(7)](https://man7.org/linux/man-pages/man7/environ.7.html)).
+    ///
+    /// ```
+    /// # use spawn_owned::Command;
+    /// let mut command = Command::new("model-server");
+    /// command.env("PORT", 8080.to_string()).env("RUST_LOG", "info");
+    /// ```
     pub fn env(&mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> &mut Self {
         let value = Some(value.as_ref().to_owned());
         self.environment.insert(name.as_ref().to_owned(), value);
@@ -105,43 +168,93 @@ impl Command {
     }
 
     /// Takes a variable out of the environment.
+    ///
+    /// ```
+    /// # use spawn_owned::Command;
+    /// let mut command = Command::new("git");
+    /// command.arg("status").env_remove("GIT_DIR"); // a hook's own repository is not the child's
+    /// ```
     pub fn env_remove(&mut self, name: impl AsRef<OsStr>) -> &mut Self {
         self.environment.insert(name.as_ref().to_owned(), None);
         self
     }
 
     /// Starts from an empty environment. The mark by which an owned child is found stays.
+    ///
+    /// ```
+    /// # use spawn_owned::Command;
+    /// let mut command = Command::new("plugin");
+    /// command.env_clear().env("PATH", "/usr/bin:/bin"); // it sees none of our keys
+    /// ```
     pub fn env_clear(&mut self) -> &mut Self {
         self.cleared = true;
         self.environment.clear();
         self
     }
 
-    /// Sets the folder it starts in.
+    /// Sets the folder it starts in ([chdir(2)](https://man7.org/linux/man-pages/man2/chdir.2.html)). A
+    /// program that is named by a relative path is looked for from there.
+    ///
+    /// ```
+    /// # use spawn_owned::Command;
+    /// let mut command = Command::new("make");
+    /// command.arg("all").current_dir("/src/project");
+    /// ```
     pub fn current_dir(&mut self, directory: impl AsRef<Path>) -> &mut Self {
         self.directory = Some(directory.as_ref().to_owned());
         self
     }
 
     /// Sets where its standard input comes from.
+    ///
+    /// ```no_run
+    /// # use spawn_owned::{Command, Stdio, spawn_owned};
+    /// let mut list = Command::new("find");
+    /// list.arg(".").stdout(Stdio::piped());
+    /// let mut list = spawn_owned(list, "what is to be counted")?;
+    /// let mut count = Command::new("wc");
+    /// if let Some(names) = list.stdout.take() {
+    ///     count.arg("-l").stdin(std::os::fd::OwnedFd::from(names)); // find . | wc -l
+    /// }
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     pub fn stdin(&mut self, stream: impl Into<Stdio>) -> &mut Self {
         self.streams[0] = stream.into();
         self
     }
 
     /// Sets where its standard output goes.
+    ///
+    /// ```no_run
+    /// # use spawn_owned::Command;
+    /// let mut command = Command::new("pg_dump");
+    /// command.arg("shop").stdout(std::fs::File::create("shop.sql")?);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn stdout(&mut self, stream: impl Into<Stdio>) -> &mut Self {
         self.streams[1] = stream.into();
         self
     }
 
     /// Sets where its standard error goes.
+    ///
+    /// ```
+    /// # use spawn_owned::{Command, Stdio};
+    /// let mut command = Command::new("ffmpeg");
+    /// command.args(["-i", "in.wav", "out.mp3"]).stderr(Stdio::null());
+    /// ```
     pub fn stderr(&mut self, stream: impl Into<Stdio>) -> &mut Self {
         self.streams[2] = stream.into();
         self
     }
 
     /// The program as it was named.
+    ///
+    /// ```
+    /// # use spawn_owned::Command;
+    /// let command = Command::new("./build/server");
+    /// assert_eq!(command.get_program(), "./build/server");
+    /// ```
     pub fn get_program(&self) -> &OsStr {
         &self.program
     }

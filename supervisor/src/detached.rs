@@ -15,6 +15,17 @@ use crate::shared::{Shared, reap_others};
 use crate::sys::{self, Leads, Peek};
 
 /// A process that outlives its owner. Dropping the handle leaves it running.
+///
+/// ```no_run
+/// use spawn_owned::{Command, spawn_detached};
+///
+/// let updater = spawn_detached(
+///     Command::new("/opt/app/updater"),
+///     "the updater must outlive the process that it replaces",
+/// )?;
+/// drop(updater); // it goes on
+/// # Ok::<(), spawn_owned::Error>(())
+/// ```
 pub struct Detached {
     shared: Arc<Shared>,
     leader: Identity,
@@ -59,12 +70,29 @@ pub(crate) fn start(
 }
 
 impl Detached {
-    /// Its process, which leads its session and group.
+    /// Its process, which leads its session and group
+    /// ([credentials(7)](https://man7.org/linux/man-pages/man7/credentials.7.html)).
+    ///
+    /// ```no_run
+    /// # use spawn_owned::{Command, spawn_detached};
+    /// let player = spawn_detached(Command::new("player"), "the music goes on when the shell is closed")?;
+    /// println!("to end it with all it started: kill -- -{}", player.id());
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     pub fn id(&self) -> u32 {
         self.leader.pid.get().unsigned_abs()
     }
 
-    /// Waits until it has ended.
+    /// Waits until it has ended ([waitid(2)](https://man7.org/linux/man-pages/man2/waitid.2.html)). Nobody
+    /// has to.
+    ///
+    /// ```no_run
+    /// # use spawn_owned::{Command, spawn_detached};
+    /// let reason = "a backup that is cut off by a logout is none";
+    /// let mut backup = spawn_detached(Command::new("backup"), reason)?;
+    /// println!("saved: {}", backup.wait()?.success());
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -74,6 +102,16 @@ impl Detached {
     }
 
     /// Its status if it has ended.
+    ///
+    /// ```no_run
+    /// # use spawn_owned::{Command, spawn_detached};
+    /// let mut agent = spawn_detached(Command::new("ssh-agent"), "the user's later shells use the agent")?;
+    /// // One that goes to the background by itself has ended soon, which is no failure.
+    /// if let Some(status) = agent.try_wait()? {
+    ///     println!("it has ended with {status}");
+    /// }
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     ///
     /// # Errors
     ///

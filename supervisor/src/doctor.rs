@@ -3,7 +3,8 @@
 //!
 //! That a process hangs below the first one proves nothing: services do, and an orphan may hang below a
 //! subreaper. Proof is a mark of an owner that is provably dead, or a session that its parent is not in:
-//! a process gets its session from whoever started it, unless it leads one.
+//! a process gets its session from whoever started it, unless it leads one
+//! ([setsid(2)](https://man7.org/linux/man-pages/man2/setsid.2.html)).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -19,6 +20,15 @@ use crate::tasks::{State, Store, Who};
 use crate::{ledger, process, sweep, sys};
 
 /// Whose an orphan is.
+///
+/// ```
+/// use spawn_owned::doctor::Whose;
+///
+/// fn may_be_ended(whose: &Whose) -> bool {
+///     matches!(whose, Whose::Ours { .. }) // what nobody knows may be somebody's
+/// }
+/// assert!(!may_be_ended(&Whose::Unknown));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Whose {
@@ -37,6 +47,17 @@ pub enum Whose {
 }
 
 /// A process that lost whoever started it.
+///
+/// ```no_run
+/// use spawn_owned::{doctor, tasks::Store};
+///
+/// for orphan in doctor::orphans(&Store::open()?)? {
+///     if orphan.ports.contains(&8080) {
+///         println!("{} holds the port: {}", orphan.who.pid, orphan.command.join(" "));
+///     }
+/// }
+/// # Ok::<(), spawn_owned::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Orphan {
@@ -62,6 +83,14 @@ pub struct Orphan {
 
 impl Orphan {
     /// As JSON.
+    ///
+    /// ```no_run
+    /// # use spawn_owned::{doctor, tasks::Store};
+    /// for orphan in doctor::orphans(&Store::open()?)? {
+    ///     println!("{}", orphan.value()); // one object a line
+    /// }
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     pub fn value(&self) -> Value {
         let (whose, owner, reason) = match &self.whose {
             Whose::Ours { owner } => ("ours", Some(owner), None),
@@ -77,6 +106,13 @@ impl Orphan {
 }
 
 /// The rows of the user's ledger, and how many lines of it are torn.
+///
+/// ```no_run
+/// let (rows, torn) = spawn_owned::doctor::ledger_rows()?;
+/// let starts = rows.iter().filter(|row| row["kind"] == "start");
+/// println!("{} children were started; {torn} lines are torn", starts.count());
+/// # Ok::<(), spawn_owned::Error>(())
+/// ```
 ///
 /// # Errors
 ///
@@ -163,6 +199,16 @@ impl Known {
 }
 
 /// Finds the orphans of this user.
+///
+/// ```no_run
+/// # use spawn_owned::{doctor::{self, Whose}, tasks::Store};
+/// for orphan in doctor::orphans(&Store::open()?)? {
+///     if let Whose::Ours { owner } = &orphan.whose {
+///         println!("{} was left by {owner}", orphan.who.pid);
+///     }
+/// }
+/// # Ok::<(), spawn_owned::Error>(())
+/// ```
 ///
 /// # Errors
 ///
@@ -261,6 +307,12 @@ fn ports(pid: i32, open: &[String]) -> Vec<u16> {
 }
 
 /// What runs now, to be compared with later.
+///
+/// ```
+/// let before = spawn_owned::doctor::snapshot();
+/// assert_eq!(before["version"], 1);
+/// assert!(before["processes"].is_array());
+/// ```
 pub fn snapshot() -> Value {
     let all = own_processes().into_iter();
     let values = all.map(|who| {
@@ -269,7 +321,17 @@ pub fn snapshot() -> Value {
     json!({"version": 1, "boot": process::boot(), "processes": values.collect::<Vec<_>>()})
 }
 
-/// What runs now and did not when `snapshot` was taken.
+/// What runs now and did not when `snapshot` was taken. It is of this start of the machine if that has the
+/// same `boot_id` ([random(4)](https://man7.org/linux/man-pages/man4/random.4.html)).
+///
+/// ```no_run
+/// # use spawn_owned::{doctor, tasks::Store};
+/// let before = doctor::snapshot();
+/// // … a test suite runs …
+/// let new = doctor::since(&Store::open()?, &before)?;
+/// println!("{} processes were left by the tests", new.len());
+/// # Ok::<(), spawn_owned::Error>(())
+/// ```
 ///
 /// # Errors
 ///
@@ -300,6 +362,15 @@ pub fn since(store: &Store, snapshot: &Value) -> Result<Vec<Orphan>, Error> {
 /// Ends what is provably ours: what dead owners left. How many processes live on although they were
 /// killed.
 ///
+/// ```no_run
+/// # use std::time::Duration;
+/// let left = spawn_owned::doctor::end_ours(Duration::from_secs(3))?;
+/// if left > 0 {
+///     eprintln!("{left} processes live on although they were killed");
+/// }
+/// # Ok::<(), spawn_owned::Error>(())
+/// ```
+///
 /// # Errors
 ///
 /// [`Error::Ledger`] if the ledger cannot be read.
@@ -309,7 +380,19 @@ pub fn end_ours(grace: Duration) -> Result<usize, Error> {
 }
 
 /// Ends one process that somebody said may end, if it still is the one that was shown: asks it, and
-/// kills it after `grace`. False if it lives on.
+/// kills it after `grace`. False if it lives on. The signal goes to the process and never to its number
+/// ([pidfd_send_signal(2)](https://man7.org/linux/man-pages/man2/pidfd_send_signal.2.html)).
+///
+/// ```no_run
+/// # use spawn_owned::{doctor, tasks::Store};
+/// # use std::time::Duration;
+/// let orphans = doctor::orphans(&Store::open()?)?;
+/// // The user was shown the first one, and said yes. If its number is another's by now, that one is safe.
+/// if let Some(orphan) = orphans.first() {
+///     doctor::end_one(orphan.who, Duration::from_secs(3))?;
+/// }
+/// # Ok::<(), spawn_owned::Error>(())
+/// ```
 ///
 /// # Errors
 ///

@@ -5,6 +5,21 @@ use std::io;
 use std::path::PathBuf;
 
 /// Why something was not done.
+///
+/// ```
+/// use spawn_owned::{Command, Error, Owner};
+///
+/// let owner = Owner::builder().no_ledger().build()?;
+/// let failed = owner.spawn_owned(Command::new("/no/such/program"), "it cannot be run");
+/// match failed {
+///     Err(Error::Program { program, source }) => {
+///         assert_eq!(program.to_str(), Some("/no/such/program"));
+///         assert_eq!(source.kind(), std::io::ErrorKind::NotFound); // a shell's status 127
+///     }
+///     other => drop(other?),
+/// }
+/// # Ok::<(), spawn_owned::Error>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -39,12 +54,14 @@ pub enum Error {
         /// What is wrong with it, to follow "the reason".
         fault: String,
     },
-    /// The child's status was taken by another part of this program, or the system does not keep it.
+    /// The child's status was taken by another part of this program, or the system does not keep it, as
+    /// `SIGCHLD` is ignored ([waitpid(2)](https://man7.org/linux/man-pages/man2/waitpid.2.html)).
     StatusLost {
         /// The child's number.
         id: u32,
     },
-    /// The handle was made before this process was forked: the child is the other process's.
+    /// The handle was made before this process was forked: the child is the other process's
+    /// ([fork(2)](https://man7.org/linux/man-pages/man2/fork.2.html)).
     Forked,
     /// The child, or something it started, does not end although it was killed.
     StillAlive {
@@ -81,7 +98,17 @@ pub enum Error {
     },
 }
 
-/// What is wrong with a group that was to be owned.
+/// What is wrong with a group that was to be owned. What groups are, and who leads one, says
+/// [credentials(7)](https://man7.org/linux/man-pages/man7/credentials.7.html).
+///
+/// ```
+/// let owner = spawn_owned::Owner::builder().no_ledger().build()?;
+/// if let Err(error) = owner.own_process_groups([0]) {
+///     let said = "cannot own process group 0: that is no number of a process group";
+///     assert_eq!(error.to_string(), said);
+/// }
+/// # Ok::<(), spawn_owned::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {

@@ -26,11 +26,14 @@
 //!                  └─ exec ─▶ program, leader of its own group, mark in its environment
 //! ```
 //!
-//! The child registers itself in the moment in which it shares the owner's memory, as `posix_spawn` has it
-//! do its own work: no other program stands in between, and the owner's size costs nothing. Where a system
+//! The child registers itself in the moment in which it shares the owner's memory
+//! ([vfork(2)](https://man7.org/linux/man-pages/man2/vfork.2.html)), as
+//! [posix_spawn(3)](https://man7.org/linux/man-pages/man3/posix_spawn.3.html) has it do its own work: no
+//! other program stands in between, and the owner's size costs nothing. Where a system
 //! permits no such child, a launcher is started in its place: the owner's own file, `owned`, or the shell.
 //!
-//! The system closes the lifeline when the owner ends, by any means. The supervisor then asks every
+//! The system closes the lifeline when the owner ends, by any means, and a pipe without a writer is at its
+//! end ([pipe(7)](https://man7.org/linux/man-pages/man7/pipe.7.html)). The supervisor then asks every
 //! group that it was told of to end, waits at most the grace, kills, and looks for processes that carry
 //! the owner's mark although they have left their group.
 //!
@@ -70,7 +73,8 @@
 //!
 //! A process that left its group **and** whose mark is not found: it cleared its environment, dropped the
 //! mark (`env -u SPAWN_OWNED`, as [`spawn_detached`] does), or may not be read (a set-user-id program,
-//! `prctl(PR_SET_DUMPABLE, 0)`, unless the supervisor is root's). In a control group
+//! `PR_SET_DUMPABLE` of [prctl(2)](https://man7.org/linux/man-pages/man2/prctl.2.html), unless the
+//! supervisor is root's). In a control group
 //! ([`Builder::control_group`]) these are ended too, and under `owned run`, for its keeper is the parent of
 //! all below it; so it also ends what [`spawn_detached`] started in there. From all of it escapes what is no
 //! descendant: work that is handed to a server that runs already (tmux, at, a service manager, containers).
@@ -139,6 +143,17 @@ pub use sweep::Swept;
 ///
 /// In a process that was started as one of these it does its work and never returns. Without it the
 /// system's shell serves, which needs more memory and time.
+///
+/// ```no_run
+/// use spawn_owned::{Command, Error, init, spawn_owned};
+///
+/// fn main() -> Result<(), Error> {
+///     init(); // before arguments are read and threads are started
+///     let mut server = spawn_owned(Command::new("model-server"), "the model of this session")?;
+///     server.wait()?;
+///     Ok(())
+/// }
+/// ```
 #[expect(
     clippy::exit,
     reason = "a launcher or supervisor must not run the program that it is made from"
@@ -159,6 +174,15 @@ pub fn init() {
 
 /// Starts a child that ends when this process ends. See [`Owner::spawn_owned`].
 ///
+/// ```no_run
+/// # use spawn_owned::{Command, spawn_owned};
+/// let mut command = Command::new("sh");
+/// command.arg("-c").arg("make test && make coverage");
+/// let mut tests = spawn_owned(command, "the tests of this change")?;
+/// println!("the tests ended with {}", tests.wait()?);
+/// # Ok::<(), spawn_owned::Error>(())
+/// ```
+///
 /// # Errors
 ///
 /// As [`Owner::spawn_owned`].
@@ -167,6 +191,14 @@ pub fn spawn_owned(command: Command, purpose: &str) -> Result<Owned, Error> {
 }
 
 /// Owns process groups that somebody else started. See [`Owner::own_process_groups`].
+///
+/// ```no_run
+/// # fn launch_browser() -> u32 { 4000 }
+/// // A library starts a browser, which leads a group, and says no more than its number.
+/// let browser = launch_browser();
+/// spawn_owned::own_process_groups([browser])?;
+/// # Ok::<(), spawn_owned::Error>(())
+/// ```
 ///
 /// # Errors
 ///
@@ -177,6 +209,13 @@ pub fn own_process_groups(groups: impl IntoIterator<Item = u32>) -> Result<(), E
 
 /// Hands process groups back. See [`Owner::release_process_groups`].
 ///
+/// ```no_run
+/// // This program is about to become its next version by `exec`: what it owns now is to live on.
+/// let owned = spawn_owned::status()?.groups;
+/// spawn_owned::release_process_groups(owned)?;
+/// # Ok::<(), spawn_owned::Error>(())
+/// ```
+///
 /// # Errors
 ///
 /// As [`Owner::release_process_groups`].
@@ -185,6 +224,14 @@ pub fn release_process_groups(groups: impl IntoIterator<Item = u32>) -> Result<(
 }
 
 /// Hands a group back once nobody is left in it. See [`Owner::release_process_group_once_empty`].
+///
+/// ```no_run
+/// # let daemon = 4000;
+/// spawn_owned::own_process_groups([daemon])?;
+/// // The daemon was told to shut down. Until its last worker has ended, its group stays owned.
+/// spawn_owned::release_process_group_once_empty(daemon)?;
+/// # Ok::<(), spawn_owned::Error>(())
+/// ```
 ///
 /// # Errors
 ///
@@ -195,6 +242,14 @@ pub fn release_process_group_once_empty(group: u32) -> Result<(), Error> {
 
 /// Starts a process that outlives this one, and records why. See [`Owner::spawn_detached`].
 ///
+/// ```no_run
+/// # use spawn_owned::{Command, spawn_detached};
+/// let mut command = Command::new("/opt/app/updater");
+/// command.arg("--replace").arg(std::process::id().to_string());
+/// spawn_detached(command, "the updater must outlive the process that it replaces")?;
+/// # Ok::<(), spawn_owned::Error>(())
+/// ```
+///
 /// # Errors
 ///
 /// As [`Owner::spawn_detached`].
@@ -204,6 +259,13 @@ pub fn spawn_detached(command: Command, reason: &str) -> Result<Detached, Error>
 
 /// What the global owner covers. See [`Owner::status`].
 ///
+/// ```no_run
+/// if let Some(why) = spawn_owned::status()?.unprotected {
+///     eprintln!("children would outlive this process: {why}");
+/// }
+/// # Ok::<(), spawn_owned::Error>(())
+/// ```
+///
 /// # Errors
 ///
 /// As [`Owner::status`].
@@ -212,6 +274,13 @@ pub fn status() -> Result<Status, Error> {
 }
 
 /// Ends what owners left that were killed together with their supervisors. See [`Owner::sweep`].
+///
+/// ```no_run
+/// // When a service starts again: the kernel may have killed the last one and its supervisor at once.
+/// let swept = spawn_owned::sweep()?;
+/// println!("ended {} groups of {} dead owners", swept.groups, swept.owners);
+/// # Ok::<(), spawn_owned::Error>(())
+/// ```
 ///
 /// # Errors
 ///

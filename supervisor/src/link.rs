@@ -38,12 +38,22 @@ pub(crate) fn own_file() -> io::Result<PathBuf> {
 }
 
 /// What a launcher and a supervisor are made of.
+///
+/// ```
+/// use spawn_owned::{Owner, Tier};
+///
+/// let owner = Owner::builder().no_ledger().build()?;
+/// assert_eq!(owner.status()?.tier, Tier::Shell); // nobody has called `spawn_owned::init()`
+/// # Ok::<(), spawn_owned::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Tier {
     /// A POSIX shell. Needs nothing that is not there.
     Shell,
-    /// A program: holds processes by descriptors that cannot mean another, and watches the owner itself.
+    /// A program: holds processes by descriptors that cannot mean another
+    /// ([pidfd_open(2)](https://man7.org/linux/man-pages/man2/pidfd_open.2.html)), and watches the owner
+    /// itself.
     Native,
 }
 

@@ -23,6 +23,15 @@ const KILLED: Duration = Duration::from_secs(2);
 /// left the group is looked for within a second: to look at all processes costs more than many a child.
 /// Whether the child has ended is told by its own end, never by
 /// the end of its output, which a descendant may hold open.
+///
+/// ```no_run
+/// use spawn_owned::{Command, spawn_owned};
+///
+/// let watcher = spawn_owned(Command::new("watcher"), "reloads the page while it is open")?;
+/// // … the page is open …
+/// drop(watcher);
+/// # Ok::<(), spawn_owned::Error>(())
+/// ```
 #[must_use = "dropping the handle ends the child"]
 pub struct Owned {
     /// Keeps the owner, which ends everything when it is dropped.
@@ -66,20 +75,46 @@ impl Owned {
     }
 
     /// The child's process.
+    ///
+    /// ```no_run
+    /// # use spawn_owned::{Command, spawn_owned};
+    /// let server = spawn_owned(Command::new("model-server"), "the model of this session")?;
+    /// println!("the server is process {}", server.id());
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     pub fn id(&self) -> u32 {
         self.leader.pid.get().unsigned_abs()
     }
 
-    /// The child's process group: the same number, as the child leads it.
+    /// The child's process group: the same number, as the child leads it. A signal to the negative number
+    /// reaches all of it ([kill(2)](https://man7.org/linux/man-pages/man2/kill.2.html)).
+    ///
+    /// ```no_run
+    /// # use spawn_owned::{Command, spawn_owned};
+    /// let server = spawn_owned(Command::new("web-server"), "the preview of this branch")?;
+    /// // To the server and its workers: open your logs again.
+    /// println!("kill -USR1 -- -{}", server.process_group());
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     pub fn process_group(&self) -> u32 {
         self.id()
     }
 
-    /// Waits until the child has ended. Says the same again when asked again. The pipe to its standard
-    /// input is closed first, so that it does not wait for us in turn.
+    /// Waits until the child has ended ([waitid(2)](https://man7.org/linux/man-pages/man2/waitid.2.html)).
+    /// Says the same again when asked again. The pipe to its standard input is closed first, so that it
+    /// does not wait for us in turn.
     ///
     /// What the child started may live on: it stays covered until it ends, this handle is dropped, or
     /// the owner dies.
+    ///
+    /// ```no_run
+    /// # use spawn_owned::{Command, spawn_owned};
+    /// let mut make = spawn_owned(Command::new("make"), "the build of this change")?;
+    /// if !make.wait()?.success() {
+    ///     println!("the build failed: {}", make.wait()?); // asked again, it says the same
+    /// }
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -92,6 +127,16 @@ impl Owned {
 
     /// The child's status if it has ended.
     ///
+    /// ```no_run
+    /// # use spawn_owned::{Command, spawn_owned};
+    /// let mut server = spawn_owned(Command::new("model-server"), "the model of this session")?;
+    /// // Before each request:
+    /// if let Some(status) = server.try_wait()? {
+    ///     eprintln!("the server has ended by itself: {status}");
+    /// }
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`Owned::wait`].
@@ -99,7 +144,20 @@ impl Owned {
         self.look(false)
     }
 
-    /// Waits until the child has ended or `limit` has passed.
+    /// Waits until the child has ended or `limit` has passed: by a descriptor of the child
+    /// ([pidfd_open(2)](https://man7.org/linux/man-pages/man2/pidfd_open.2.html)), where there is none by
+    /// looking every hundredth of a second.
+    ///
+    /// ```no_run
+    /// # use spawn_owned::{Command, spawn_owned};
+    /// # use std::time::Duration;
+    /// let mut tests = spawn_owned(Command::new("pytest"), "the tests of this change")?;
+    /// match tests.wait_timeout(Duration::from_secs(600))? {
+    ///     Some(status) => println!("{status}"),
+    ///     None => drop(tests), // it hangs, and is ended
+    /// }
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -126,7 +184,20 @@ impl Owned {
     }
 
     /// Ends the child, its group, and what of it has left the group: asks (`SIGTERM`, and `SIGCONT` for
-    /// what is stopped), waits at most `grace`, then kills. Returns when all of it is gone.
+    /// what is stopped: [signal(7)](https://man7.org/linux/man-pages/man7/signal.7.html)), waits at most
+    /// `grace`, then kills. Returns when all of it is gone.
+    ///
+    /// ```no_run
+    /// # use spawn_owned::{Command, Error, spawn_owned};
+    /// # use std::time::Duration;
+    /// let database = spawn_owned(Command::new("postgres"), "the database of the tests")?;
+    /// match database.stop(Duration::from_secs(10)) {
+    ///     Ok(status) => println!("it has ended with {status}, and its workers with it"),
+    ///     Err(Error::StillAlive { processes }) => eprintln!("{processes} wait for a device"),
+    ///     Err(error) => return Err(error),
+    /// }
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     ///
     /// # Errors
     ///

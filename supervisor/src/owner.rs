@@ -24,6 +24,17 @@ use crate::sys::{self, Pid};
 /// A program needs one, and has it: the functions of the crate use [`Owner::global`]. Another is built
 /// where a part of a program has a life of its own: dropped, together with every handle from it, it
 /// ends what it owns while the program goes on.
+///
+/// ```no_run
+/// use spawn_owned::{Command, Owner};
+///
+/// let window = Owner::builder().build()?;
+/// let server = window.spawn_owned(Command::new("language-server"), "completions of one window")?;
+/// // The window is closed. Its server ends, and the program goes on.
+/// drop(server);
+/// drop(window);
+/// # Ok::<(), spawn_owned::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Owner(Arc<Life>);
 
@@ -81,15 +92,32 @@ impl Drop for Life {
 }
 
 /// How an owner is to be. Made by [`Owner::builder`].
+///
+/// ```no_run
+/// use std::time::Duration;
+///
+/// let owner = spawn_owned::Owner::builder()
+///     .grace(Duration::from_secs(10))
+///     .ledger("/var/lib/gateway/ledger.jsonl")
+///     .control_group()
+///     .build()?;
+/// # Ok::<(), spawn_owned::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Builder {
     config: Config,
 }
 
 impl Builder {
-    /// How long what is asked to end (`SIGTERM`) may take before it is ended (`SIGKILL`): 3 seconds if
-    /// nobody says otherwise, and never more than ten years. A shell as supervisor counts in whole
-    /// seconds.
+    /// How long what is asked to end (`SIGTERM`) may take before it is ended (`SIGKILL`, which nobody can
+    /// catch: [signal(7)](https://man7.org/linux/man-pages/man7/signal.7.html)): 3 seconds if nobody says
+    /// otherwise, and never more than ten years. A shell as supervisor counts in whole seconds.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// // A database writes its pages before it ends.
+    /// let builder = spawn_owned::Owner::builder().grace(Duration::from_secs(30));
+    /// ```
     #[must_use]
     pub fn grace(mut self, grace: Duration) -> Self {
         self.config.grace = grace.min(reap::LONGEST);
@@ -98,6 +126,12 @@ impl Builder {
 
     /// How long the supervisor stays when there is nothing to protect: 30 seconds if nobody says
     /// otherwise.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// // Children come one after the other: each finds the supervisor of the one before.
+    /// let builder = spawn_owned::Owner::builder().idle(Duration::from_secs(300));
+    /// ```
     #[must_use]
     pub fn idle(mut self, idle: Duration) -> Self {
         self.config.idle = idle;
@@ -105,7 +139,14 @@ impl Builder {
     }
 
     /// The file that records starts and ends; `$XDG_STATE_HOME/spawn-owned/ledger.jsonl` if nobody says
-    /// otherwise. Its folder is made.
+    /// otherwise ([XDG base directories](https://specifications.freedesktop.org/basedir-spec/latest/)). Its
+    /// folder is made. Owners that write to one file take turns
+    /// ([flock(2)](https://man7.org/linux/man-pages/man2/flock.2.html)).
+    ///
+    /// ```
+    /// // A service without a home.
+    /// let builder = spawn_owned::Owner::builder().ledger("/var/lib/gateway/ledger.jsonl");
+    /// ```
     #[must_use]
     pub fn ledger(mut self, path: impl Into<PathBuf>) -> Self {
         self.config.ledger = Some(path.into());
@@ -113,6 +154,11 @@ impl Builder {
     }
 
     /// Records nothing.
+    ///
+    /// ```
+    /// // A test leaves no trace, and needs no sweep.
+    /// let builder = spawn_owned::Owner::builder().no_ledger();
+    /// ```
     #[must_use]
     pub fn no_ledger(mut self) -> Self {
         self.config.ledger = None;
@@ -120,9 +166,20 @@ impl Builder {
     }
 
     /// Puts children in a control group of their own where the system lets this process make one (Linux,
-    /// cgroup v2, delegated), which is ended as a whole after everything else: nothing escapes it. Where
+    /// version 2, delegated: [cgroups(7)](https://man7.org/linux/man-pages/man7/cgroups.7.html)), which is
+    /// ended as a whole after everything else: nothing escapes it. Where
     /// it is not possible nothing changes, and [`Status::control_group`] says so. What is in it counts
     /// for the limits of a group, and as soon as something was handed back it is not ended any more.
+    ///
+    /// ```no_run
+    /// let owner = spawn_owned::Owner::builder().control_group().build()?;
+    /// # let server = owner.spawn_owned(spawn_owned::Command::new("model-server"), "the model")?;
+    /// // After the first child it is known whether the system has let this process make one.
+    /// if owner.status()?.control_group.is_none() {
+    ///     eprintln!("a daemon that hides its mark would escape");
+    /// }
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     #[must_use]
     pub fn control_group(mut self) -> Self {
         self.config.control_group = true;
@@ -130,6 +187,10 @@ impl Builder {
     }
 
     /// Takes the `owned` program at `path` as launcher and supervisor.
+    ///
+    /// ```
+    /// let builder = spawn_owned::Owner::builder().native("/usr/bin/owned");
+    /// ```
     #[must_use]
     pub fn native(mut self, path: impl Into<PathBuf>) -> Self {
         self.config.helper = Some(Helper {
@@ -139,7 +200,12 @@ impl Builder {
         self
     }
 
-    /// Takes the POSIX shell at `path` as launcher and supervisor.
+    /// Takes the POSIX shell ([sh(1p)](https://man7.org/linux/man-pages/man1/sh.1p.html)) at `path` as
+    /// launcher and supervisor.
+    ///
+    /// ```
+    /// let builder = spawn_owned::Owner::builder().shell("/bin/dash");
+    /// ```
     #[must_use]
     pub fn shell(mut self, path: impl Into<PathBuf>) -> Self {
         self.config.helper = Some(Helper {
@@ -150,6 +216,13 @@ impl Builder {
     }
 
     /// Makes the owner. Its supervisor starts with its first child.
+    ///
+    /// ```
+    /// # use spawn_owned::Owner;
+    /// let owner = Owner::builder().no_ledger().build()?;
+    /// assert_eq!(owner.status()?.supervisor, None); // there is nothing to protect yet
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -168,6 +241,16 @@ impl Builder {
 
     /// Makes the owner that [`Owner::global`] gives.
     ///
+    /// ```no_run
+    /// # use spawn_owned::{Command, Owner, spawn_owned};
+    /// # use std::time::Duration;
+    /// spawn_owned::init();
+    /// Owner::builder().grace(Duration::from_secs(1)).install()?;
+    /// // The functions of the crate use this one from now on.
+    /// let indexer = spawn_owned(Command::new("indexer"), "the search of this project")?;
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`Builder::build`], and [`Error::System`] if the program has its global owner already.
@@ -184,6 +267,13 @@ static GLOBAL: OnceLock<Result<Owner, String>> = OnceLock::new();
 
 impl Owner {
     /// An owner to be built.
+    ///
+    /// ```
+    /// # use spawn_owned::Owner;
+    /// # use std::time::Duration;
+    /// let owner = Owner::builder().no_ledger().idle(Duration::ZERO).build()?;
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     pub fn builder() -> Builder {
         let config = Config {
             grace: Duration::from_secs(3),
@@ -198,6 +288,13 @@ impl Owner {
     /// The owner of the whole program, made when it is first needed. It is never dropped: what it owns
     /// ends with the process.
     ///
+    /// ```no_run
+    /// # use spawn_owned::Owner;
+    /// let recorded = Owner::global()?.status()?.ledger;
+    /// println!("what this program starts is recorded in {recorded:?}");
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`Builder::build`].
@@ -210,8 +307,23 @@ impl Owner {
 
     /// Starts a child that ends when this process ends. `purpose` says in the ledger what it is for.
     ///
-    /// The child leads a process group, and is known to the supervisor before it runs anything. Dropping
-    /// the handle ends it.
+    /// The child leads a process group
+    /// ([setpgid(2)](https://man7.org/linux/man-pages/man2/setpgid.2.html)), and is known to the supervisor
+    /// before it runs anything. Dropping the handle ends it.
+    ///
+    /// ```no_run
+    /// # use spawn_owned::{Command, Owner, Stdio};
+    /// use std::io::{BufRead as _, BufReader};
+    ///
+    /// let mut command = Command::new("model-server");
+    /// command.args(["--port", "0"]).stdout(Stdio::piped());
+    /// let mut server = Owner::global()?.spawn_owned(command, "the model of this session")?;
+    /// let mut port = String::new(); // the server says it in its first line
+    /// if let Some(output) = server.stdout.take() {
+    ///     BufReader::new(output).read_line(&mut port)?;
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -228,7 +340,20 @@ impl Owner {
             .map(|started| Owned::new(Arc::clone(&self.0), Arc::clone(shared), started))
     }
 
-    /// Owns process groups that somebody else started: an SDK, a daemon. All of them or none.
+    /// Owns process groups that somebody else started: an SDK, a daemon. All of them or none. A group has
+    /// the number of the process that leads it
+    /// ([credentials(7)](https://man7.org/linux/man-pages/man7/credentials.7.html)), which has to live.
+    ///
+    /// ```no_run
+    /// # use spawn_owned::{Error, Owner, Refusal};
+    /// # let (browser, driver) = (4000, 4001);
+    /// // If one of them has ended already, the other is not taken either.
+    /// match Owner::global()?.own_process_groups([browser, driver]) {
+    ///     Err(Error::Refused { group, why: Refusal::Gone }) => println!("{group} has ended"),
+    ///     owned => owned?,
+    /// }
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -252,6 +377,16 @@ impl Owner {
     /// [`Owner::spawn_owned`] that is handed back is not ended with its handle either. Groups that are
     /// not owned are passed over.
     ///
+    /// ```no_run
+    /// # use spawn_owned::{Command, Owner};
+    /// let owner = Owner::global()?;
+    /// let viewer = owner.spawn_owned(Command::new("image-viewer"), "the preview of the export")?;
+    /// // "Keep open": from now on it is the user's to end.
+    /// owner.release_process_groups([viewer.process_group()])?;
+    /// drop(viewer);
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`Builder::build`], in a forked child.
@@ -272,6 +407,15 @@ impl Owner {
 
     /// Hands a process group back as soon as nobody is left in it, and not before.
     ///
+    /// ```no_run
+    /// # use spawn_owned::{Command, Owner};
+    /// # let (owner, browser) = (Owner::global()?, 4000);
+    /// # let mut driver = owner.spawn_owned(Command::new("driver"), "drives the browser")?;
+    /// driver.wait()?; // it has closed its browser, whose helpers may take a moment longer
+    /// owner.release_process_group_once_empty(browser)?;
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`Builder::build`], in a forked child.
@@ -283,9 +427,19 @@ impl Owner {
         Ok(())
     }
 
-    /// Starts a process that outlives this one, in a session of its own, and records why. It carries no
+    /// Starts a process that outlives this one, in a session of its own, so that no terminal hangs it up
+    /// ([setsid(2)](https://man7.org/linux/man-pages/man2/setsid.2.html)), and records why. It carries no
     /// mark: neither this owner nor one above ends it. Below an `owned run` it ends with that, as all
     /// descendants do.
+    ///
+    /// ```
+    /// # use spawn_owned::{Command, Error, Owner};
+    /// let owner = Owner::builder().no_ledger().build()?;
+    /// // Without a reason nothing is started.
+    /// let refused = owner.spawn_detached(Command::new("updater"), "todo");
+    /// assert!(matches!(refused, Err(Error::Reason { .. })));
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -299,6 +453,13 @@ impl Owner {
     }
 
     /// What is covered, and by whom.
+    ///
+    /// ```no_run
+    /// # use spawn_owned::Owner;
+    /// let status = Owner::global()?.status()?;
+    /// println!("{} groups, {} supervisors were killed", status.groups.len(), status.restarted);
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -334,7 +495,18 @@ impl Owner {
     }
 
     /// Ends what owners left that were killed together with their supervisors, as this owner's ledger
-    /// tells it: only processes whose owner is provably dead, and which still are who they were.
+    /// tells it: only processes whose owner is provably dead, and which still are who they were, as their
+    /// start says ([proc_pid_stat(5)](https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html)).
+    ///
+    /// ```no_run
+    /// # use spawn_owned::Owner;
+    /// let owner = Owner::builder().ledger("/var/lib/gateway/ledger.jsonl").build()?;
+    /// let swept = owner.sweep()?;
+    /// if swept.left > 0 {
+    ///     eprintln!("{} processes do not end although they were killed", swept.left);
+    /// }
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -356,6 +528,14 @@ impl std::fmt::Debug for Owner {
 }
 
 /// What an owner covers, and how well.
+///
+/// ```
+/// let owner = spawn_owned::Owner::builder().no_ledger().build()?;
+/// let status = owner.status()?;
+/// assert!(status.groups.is_empty() && status.unprotected.is_none());
+/// assert_eq!(status.ledger, None);
+/// # Ok::<(), spawn_owned::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Status {

@@ -17,6 +17,14 @@ use crate::reap::{self, Group, Plan};
 use crate::sys::{self, Pid};
 
 /// What a [`sweep`](crate::sweep) did.
+///
+/// ```no_run
+/// let swept = spawn_owned::sweep()?;
+/// if swept != spawn_owned::Swept::default() {
+///     println!("{} groups and {} strays were left", swept.groups, swept.strays);
+/// }
+/// # Ok::<(), spawn_owned::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Swept {

@@ -38,7 +38,9 @@
 //! ## On disk
 //!
 //! Everything is in [`Store`]: one folder for each task, so that any process of the user can ask. There
-//! is no daemon: each task has one small keeper, which writes how it ended whoever lives to see it.
+//! is no daemon: each task has one small keeper, which writes how it ended whoever lives to see it. It
+//! becomes the parent of what is orphaned below it (`PR_SET_CHILD_SUBREAPER` of
+//! [prctl(2)](https://man7.org/linux/man-pages/man2/prctl.2.html)).
 //!
 //! ## The map
 //!
@@ -94,6 +96,19 @@ pub use self::usage::Usage;
 /// The tasks of one owner.
 ///
 /// Dropped, it ends the tasks that it has, unless it was built to recover them: then they wait.
+///
+/// ```no_run
+/// use spawn_owned::{Command, Owner, tasks::{Start, Tasks}};
+///
+/// let tasks = Tasks::of(Owner::global()?).build()?;
+/// for target in ["lint", "test", "docs"] {
+///     let mut command = Command::new("make");
+///     command.arg(target);
+///     tasks.start(Start::new(command).name(target))?;
+/// }
+/// drop(tasks); // what of them still runs is ended
+/// # Ok::<(), spawn_owned::Error>(())
+/// ```
 pub struct Tasks {
     store: Store,
     owner: Owner,
@@ -104,6 +119,17 @@ pub struct Tasks {
 }
 
 /// How the tasks of an owner are to be. Made by [`Tasks::of`].
+///
+/// ```no_run
+/// use spawn_owned::{Owner, tasks::Tasks};
+/// use std::time::Duration;
+///
+/// let tasks = Tasks::of(Owner::global()?)
+///     .limit(Duration::from_secs(3600))
+///     .recover("gateway", Duration::from_secs(600))
+///     .build()?;
+/// # Ok::<(), spawn_owned::Error>(())
+/// ```
 pub struct Builder {
     owner: Owner,
     store: Option<Store>,
@@ -114,6 +140,12 @@ pub struct Builder {
 
 impl Builder {
     /// Where tasks are recorded, instead of the user's usual place.
+    ///
+    /// ```no_run
+    /// # use spawn_owned::{Owner, tasks::{Store, Tasks}};
+    /// let builder = Tasks::of(Owner::global()?).store(Store::at("/var/lib/gateway/tasks")?);
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     #[must_use]
     pub fn store(mut self, store: Store) -> Self {
         self.store = Some(store);
@@ -121,6 +153,14 @@ impl Builder {
     }
 
     /// How long a task may run that has no limit of its own.
+    ///
+    /// ```no_run
+    /// # use spawn_owned::{Owner, tasks::Tasks};
+    /// # use std::time::Duration;
+    /// // Nothing runs longer than ten minutes by mistake.
+    /// let builder = Tasks::of(Owner::global()?).limit(Duration::from_secs(600));
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     #[must_use]
     pub fn limit(mut self, limit: Duration) -> Self {
         self.limit = Some(limit);
@@ -129,6 +169,15 @@ impl Builder {
 
     /// Takes over what an owner of this name left, and lets its own tasks wait for at most `patience`
     /// for the next owner of this name.
+    ///
+    /// ```no_run
+    /// # use spawn_owned::{Owner, tasks::Tasks};
+    /// # use std::time::Duration;
+    /// let tasks = Tasks::of(Owner::global()?).recover("gateway", Duration::from_secs(600)).build()?;
+    /// let adopted = tasks.store().list()?.into_iter().filter(|task| task.lifetime() == "adopted");
+    /// println!("taken over: {}", adopted.count());
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     #[must_use]
     pub fn recover(mut self, name: impl Into<String>, patience: Duration) -> Self {
         self.recover = Some((name.into(), patience));
@@ -137,6 +186,13 @@ impl Builder {
 
     /// Calls `callback` with each notice, in a thread of its own, instead of keeping it for
     /// [`Tasks::next_notice`].
+    ///
+    /// ```no_run
+    /// # use spawn_owned::{Owner, tasks::Tasks};
+    /// let builder = Tasks::of(Owner::global()?)
+    ///     .on_notice(|notice| println!("{} {}", notice.task.id, notice.task.state));
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     #[must_use]
     pub fn on_notice(mut self, callback: impl FnMut(Notice) + Send + 'static) -> Self {
         self.callback = Some(Box::new(callback));
@@ -144,6 +200,17 @@ impl Builder {
     }
 
     /// The tasks of the owner, with those that it takes over.
+    ///
+    /// ```no_run
+    /// # use spawn_owned::{Error, Owner, tasks::{Store, Tasks}};
+    /// let owner = Owner::global()?;
+    /// let tasks = match Tasks::of(owner).build() {
+    ///     // A service without a home says where its records are.
+    ///     Err(Error::State { .. }) => Tasks::of(owner).store(Store::at("/run/gateway/tasks")?).build(),
+    ///     built => built,
+    /// }?;
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -169,6 +236,14 @@ impl Builder {
 
 impl Tasks {
     /// Tasks of `owner`, to be built.
+    ///
+    /// ```no_run
+    /// # use spawn_owned::{Owner, tasks::Tasks};
+    /// // For a program that does not call `spawn_owned::init()`: `owned` is the keeper of its tasks.
+    /// let owner = Owner::builder().native("/usr/bin/owned").build()?;
+    /// let tasks = Tasks::of(&owner).build()?;
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     pub fn of(owner: &Owner) -> Builder {
         Builder {
             owner: owner.clone(),
@@ -180,11 +255,29 @@ impl Tasks {
     }
 
     /// Where they are recorded: what can be asked of any task can be asked there.
+    ///
+    /// ```no_run
+    /// # use spawn_owned::{Owner, tasks::Tasks};
+    /// # let tasks = Tasks::of(Owner::global()?).build()?;
+    /// let running = tasks.store().list()?.into_iter().filter(|task| !task.state.is_final());
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     pub fn store(&self) -> &Store {
         &self.store
     }
 
     /// Starts a task; returns when its command runs.
+    ///
+    /// ```no_run
+    /// # use spawn_owned::{Command, Owner, tasks::{Start, Tasks}};
+    /// # spawn_owned::init();
+    /// # let tasks = Tasks::of(Owner::global()?).build()?;
+    /// let mut command = Command::new("cargo");
+    /// command.args(["build", "--release"]);
+    /// let build = tasks.start(Start::new(command).name("release"))?;
+    /// println!("{} runs: owned logs -f {}", build.command.join(" "), build.id);
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -222,6 +315,18 @@ impl Tasks {
 
     /// Waits until a task has ended; none if `limit` was over before. Who gets a record has the notice.
     ///
+    /// ```no_run
+    /// # use spawn_owned::{Command, Owner, tasks::{Start, Tasks}};
+    /// # use std::time::Duration;
+    /// # let tasks = Tasks::of(Owner::global()?).build()?;
+    /// # let build = tasks.start(Start::new(Command::new("make")))?;
+    /// match tasks.wait(&build.id, Some(Duration::from_secs(60)))? {
+    ///     Some(ended) => println!("{} after {:.1} s", ended.state, ended.seconds()),
+    ///     None => println!("it still runs; its notice will tell"),
+    /// }
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::State`] if its record cannot be read.
@@ -232,6 +337,19 @@ impl Tasks {
 
     /// Waits until one of the tasks has ended: those that have, none if `limit` was over before.
     ///
+    /// ```no_run
+    /// # use spawn_owned::{Command, Owner, tasks::{Start, Tasks}};
+    /// # let tasks = Tasks::of(Owner::global()?).build()?;
+    /// let mut mirrors = Vec::new();
+    /// for mirror in ["https://eu.example.org/set.tar", "https://us.example.org/set.tar"] {
+    ///     let mut command = Command::new("curl");
+    ///     command.args(["--fail", "--remote-name", mirror]);
+    ///     mirrors.push(tasks.start(Start::new(command))?.id);
+    /// }
+    /// let first = tasks.wait_any(&mirrors, None)?;
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`Tasks::wait`].
@@ -240,6 +358,16 @@ impl Tasks {
     }
 
     /// Waits until all of the tasks have ended: those that have, in the order of their ends.
+    ///
+    /// ```no_run
+    /// # use spawn_owned::{Owner, tasks::{State, Tasks}};
+    /// # use std::time::Duration;
+    /// # let (tasks, shards) = (Tasks::of(Owner::global()?).build()?, vec![String::from("1f2e3d4c")]);
+    /// let ended = tasks.wait_all(&shards, Some(Duration::from_secs(900)))?;
+    /// let passed = ended.iter().filter(|shard| shard.state == State::Completed).count();
+    /// println!("{passed} of {} shards passed", shards.len());
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -266,6 +394,16 @@ impl Tasks {
 
     /// Ends a task; returns when nothing of it is left. See [`Store::stop`].
     ///
+    /// ```no_run
+    /// # use spawn_owned::{Owner, tasks::Tasks};
+    /// # use std::time::Duration;
+    /// # let tasks = Tasks::of(Owner::global()?).build()?;
+    /// let server = tasks.store().find("dev-server")?;
+    /// let stopped = tasks.stop(&server.id, Some(Duration::from_secs(5)))?;
+    /// println!("{}", stopped.state); // cancelled
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Task`] if something of it lives on.
@@ -281,6 +419,15 @@ impl Tasks {
 
     /// Ends every task of this owner that runs, but none that must outlive it.
     ///
+    /// ```no_run
+    /// # use spawn_owned::{Owner, tasks::Tasks};
+    /// # let tasks = Tasks::of(Owner::global()?).build()?;
+    /// for failed in tasks.stop_all(None)?.into_iter().filter_map(Result::err) {
+    ///     eprintln!("{failed}"); // which task, and what of it lives on
+    /// }
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::State`] if tasks cannot be listed; for each task as [`Tasks::stop`].
@@ -290,11 +437,32 @@ impl Tasks {
 
     /// The next notice, waited for at most `limit`. Each is told once: what [`Tasks::wait`] returned,
     /// and a task whose whole log was read after its end, is not told here.
+    ///
+    /// ```no_run
+    /// # use spawn_owned::{Owner, tasks::{Event, Tasks}};
+    /// # use std::time::Duration;
+    /// # let tasks = Tasks::of(Owner::global()?).build()?;
+    /// while let Some(notice) = tasks.next_notice(Duration::from_secs(60)) {
+    ///     match notice.event {
+    ///         Event::Matched { lines, .. } => println!("{}: {}", notice.task.id, lines.join(" / ")),
+    ///         _ => println!("{} is {}", notice.task.id, notice.task.state),
+    ///     }
+    /// }
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     pub fn next_notice(&self, limit: Duration) -> Option<Notice> {
         self.hub.next(limit)
     }
 
     /// The notices that wait now.
+    ///
+    /// ```no_run
+    /// # use spawn_owned::{Owner, tasks::Tasks};
+    /// # let tasks = Tasks::of(Owner::global()?).build()?;
+    /// // Before an agent's next step: what has happened meanwhile.
+    /// let news: Vec<_> = tasks.drain().iter().map(|notice| notice.value()).collect();
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     pub fn drain(&self) -> Vec<Notice> {
         std::iter::from_fn(|| self.hub.next(Duration::ZERO)).collect()
     }

@@ -29,6 +29,18 @@ use crate::error::{Error, tried};
 ///
 /// Dropping the handle ends the child and what of it has left its group, on a thread of the runtime
 /// where one may wait; after the runtime's end, in place.
+///
+/// ```no_run
+/// # async fn page() -> Result<(), spawn_owned::Error> {
+/// use spawn_owned::{Command, Stdio, tokio::spawn_owned};
+///
+/// let mut command = Command::new("tail");
+/// command.args(["-f", "server.log"]).stdout(Stdio::piped());
+/// let mut tail = spawn_owned(command, "the log on the page")?;
+/// let lines = tail.stdout.take(); // a receiver of the runtime, to be read with its `AsyncReadExt`
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "dropping the handle ends the child"]
 #[derive(Debug)]
 pub struct Owned {
@@ -48,6 +60,17 @@ pub struct Owned {
 /// Starts a child that ends when this process ends. See [`crate::Owner::spawn_owned`]; like the start of
 /// any process, it takes a moment in which the runtime's thread does nothing else.
 ///
+/// ```no_run
+/// # async fn build() -> Result<(), spawn_owned::Error> {
+/// # use spawn_owned::{Command, tokio::spawn_owned};
+/// let mut lint = spawn_owned(Command::new("lint"), "the remarks on this change")?;
+/// let mut tests = spawn_owned(Command::new("pytest"), "the tests of this change")?;
+/// // Both run now.
+/// let clean = lint.wait().await?.success() && tests.wait().await?.success();
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 ///
 /// As [`crate::Owner::spawn_owned`] and [`Owned::new`].
@@ -61,6 +84,16 @@ pub fn spawn_owned(command: Command, purpose: &str) -> Result<Owned, Error> {
 
 impl Owned {
     /// Hands a child to the runtime: one of another owner than the global one, for instance.
+    ///
+    /// ```no_run
+    /// # async fn window() -> Result<(), spawn_owned::Error> {
+    /// # use spawn_owned::{Command, Owner, tokio::Owned};
+    /// let window = Owner::builder().build()?;
+    /// let server = window.spawn_owned(Command::new("language-server"), "completions of one window")?;
+    /// let mut server = Owned::new(server)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
@@ -87,17 +120,49 @@ impl Owned {
     }
 
     /// The child's process.
+    ///
+    /// ```no_run
+    /// # async fn example() -> Result<(), spawn_owned::Error> {
+    /// # use spawn_owned::{Command, tokio::spawn_owned};
+    /// let server = spawn_owned(Command::new("model-server"), "the model of this session")?;
+    /// println!("{} bytes are shared at /dev/shm/model.{}", 1 << 30, server.id());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn id(&self) -> u32 {
         self.id
     }
 
     /// The child's process group: the same number, as the child leads it.
+    ///
+    /// ```no_run
+    /// # async fn example() -> Result<(), spawn_owned::Error> {
+    /// # use spawn_owned::{Command, tokio::spawn_owned};
+    /// let daemon = spawn_owned(Command::new("daemon"), "it is kept when this program is replaced")?;
+    /// spawn_owned::release_process_groups([daemon.process_group()])?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn process_group(&self) -> u32 {
         self.id
     }
 
-    /// Waits until the child has ended. Says the same again when asked again, and loses nothing when it
-    /// is cancelled. The pipe to its standard input is closed first. See [`crate::Owned::wait`].
+    /// Waits until the child has ended: its descriptor is ready to be read then
+    /// ([pidfd_open(2)](https://man7.org/linux/man-pages/man2/pidfd_open.2.html)). Says the same again when
+    /// asked again, and loses nothing when it is cancelled. The pipe to its standard input is closed first.
+    /// See [`crate::Owned::wait`].
+    ///
+    /// ```no_run
+    /// # async fn example() -> Result<(), spawn_owned::Error> {
+    /// # use spawn_owned::{Command, tokio::spawn_owned};
+    /// # use std::time::Duration;
+    /// let mut fetch = spawn_owned(Command::new("fetch"), "the data of this page")?;
+    /// if tokio::time::timeout(Duration::from_secs(30), fetch.wait()).await.is_err() {
+    ///     println!("it takes long; it can be waited for again");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
@@ -114,6 +179,15 @@ impl Owned {
 
     /// The child's status if it has ended.
     ///
+    /// ```no_run
+    /// # async fn example() -> Result<(), spawn_owned::Error> {
+    /// # use spawn_owned::{Command, tokio::spawn_owned};
+    /// let mut server = spawn_owned(Command::new("model-server"), "the model of this session")?;
+    /// let is_up = server.try_wait()?.is_none();
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`crate::Owned::wait`].
@@ -124,6 +198,17 @@ impl Owned {
 
     /// Ends the child, its group, and what of it has left the group; returns when all of it is gone. See
     /// [`crate::Owned::stop`].
+    ///
+    /// ```no_run
+    /// # async fn example() -> Result<(), spawn_owned::Error> {
+    /// # use spawn_owned::{Command, tokio::spawn_owned};
+    /// # use std::time::Duration;
+    /// let database = spawn_owned(Command::new("postgres"), "the database of the tests")?;
+    /// let status = database.stop(Duration::from_secs(10)).await?;
+    /// println!("it has written everything: {status}");
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

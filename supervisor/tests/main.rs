@@ -15,6 +15,7 @@ mod below;
 mod calls;
 mod children;
 mod deaths;
+mod documented;
 mod escapes;
 #[path = "support/failing.rs"]
 mod failing;

@@ -24,6 +24,21 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const AGAIN: Duration = Duration::from_millis(20);
 
 /// What came next of a task's output.
+///
+/// ```no_run
+/// use spawn_owned::tasks::{Followed, Store};
+///
+/// let store = Store::open()?;
+/// let mut follow = store.follow(&store.find("build")?.id, 0);
+/// let ended = loop {
+///     match follow.next(None)? {
+///         Followed::Output(chunk) => print!("{}", String::from_utf8_lossy(&chunk.bytes)),
+///         Followed::Ended(record) => break record,
+///         _ => {}
+///     }
+/// };
+/// # Ok::<(), spawn_owned::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Followed {
@@ -36,6 +51,17 @@ pub enum Followed {
 }
 
 /// The output of a task as it comes.
+///
+/// ```no_run
+/// # use spawn_owned::tasks::{Follow, Followed};
+/// fn whole(mut follow: Follow) -> Result<Vec<u8>, spawn_owned::Error> {
+///     let mut output = Vec::new();
+///     while let Followed::Output(chunk) = follow.next(None)? {
+///         output.extend(chunk.bytes);
+///     }
+///     Ok(output)
+/// }
+/// ```
 pub struct Follow {
     store: Store,
     id: String,
@@ -46,6 +72,14 @@ pub struct Follow {
 impl Store {
     /// Waits until one of the tasks has ended, or with `all` each of them; calls `each` with every one
     /// that has, in the order in which they end. False if `limit` was over before.
+    ///
+    /// ```no_run
+    /// # use spawn_owned::tasks::Store;
+    /// let store = Store::open()?;
+    /// let all: Vec<String> = store.list()?.into_iter().map(|task| task.id).collect();
+    /// store.wait(&all, true, None, &mut |task| println!("{} {}", task.id, task.state))?;
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -91,6 +125,16 @@ impl Store {
 
     /// Ends tasks: each one's command first, then what survives. Returns when nothing of them is left.
     /// `grace` takes the place of what each was given at its start.
+    ///
+    /// ```no_run
+    /// # use spawn_owned::tasks::Store;
+    /// let store = Store::open()?;
+    /// let servers = [store.find("dev-server")?.id, store.find("model-server")?.id];
+    /// for stopped in store.stop(&servers, None) {
+    ///     println!("{}", stopped?.state);
+    /// }
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -180,6 +224,15 @@ impl Store {
 
     /// Sends input to a task; with `end` there is none after it.
     ///
+    /// ```no_run
+    /// # use spawn_owned::tasks::Store;
+    /// let store = Store::open()?;
+    /// let python = store.find("python")?;
+    /// store.send(&python.id, b"print(6 * 7)\n", false)?;
+    /// store.send(&python.id, b"", true)?; // its input has ended, and soon it has
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Task`] if it has no input, has ended, or does not read.
@@ -189,6 +242,14 @@ impl Store {
     }
 
     /// Takes a task over that lost its owner, for the process `owner`.
+    ///
+    /// ```no_run
+    /// # use spawn_owned::tasks::{Store, Who};
+    /// let store = Store::open()?;
+    /// // Started with `--recover gateway` by a program that was killed since.
+    /// store.adopt(&store.find("long-build")?.id, Who::own())?;
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -213,6 +274,19 @@ impl Store {
     /// At most `most` bytes of a task's output from `offset` on; none at the end. A read that reaches
     /// the end of an ended task's output takes the notice of its end.
     ///
+    /// ```no_run
+    /// # use spawn_owned::tasks::Store;
+    /// let (store, mut offset) = (Store::open()?, 0);
+    /// loop {
+    ///     let chunk = store.read_log("1f2e3d4c", offset, 64 * 1024)?;
+    ///     if chunk.bytes.is_empty() {
+    ///         break;
+    ///     }
+    ///     offset = chunk.offset + chunk.bytes.len() as u64;
+    /// }
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::State`] if the log cannot be read.
@@ -232,6 +306,14 @@ impl Store {
 
     /// The last bytes of a task's output, at most `most`: a look, which takes no notice.
     ///
+    /// ```no_run
+    /// # use spawn_owned::tasks::Store;
+    /// let store = Store::open()?;
+    /// let end = store.tail_log(&store.find("build")?.id, 2000)?;
+    /// println!("… {}", String::from_utf8_lossy(&end.bytes));
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`Store::read_log`].
@@ -240,6 +322,15 @@ impl Store {
     }
 
     /// The output of a task from `offset` on, as it comes.
+    ///
+    /// ```no_run
+    /// # use spawn_owned::tasks::Store;
+    /// let store = Store::open()?;
+    /// // What comes from now on, without what was said before.
+    /// let said = store.tail_log("1f2e3d4c", 0)?;
+    /// let follow = store.follow("1f2e3d4c", said.offset);
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     pub fn follow(&self, id: &str, offset: u64) -> Follow {
         Follow {
             store: self.clone(),
@@ -250,11 +341,33 @@ impl Store {
     }
 
     /// How it stands with the notice of a task's end.
+    ///
+    /// ```no_run
+    /// # use spawn_owned::tasks::{Standing, Store};
+    /// let store = Store::open()?;
+    /// for task in store.list()?.iter().filter(|task| task.state.is_final()) {
+    ///     if let Standing::Undelivered { why } = store.notice(&task.id) {
+    ///         println!("nobody has heard of the end of {}: {why}", task.id);
+    ///     }
+    /// }
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     pub fn notice(&self, id: &str) -> Standing {
         notice::standing(&self.folder(id))
     }
 
-    /// Takes the notice of a task's end, so that it is told to nobody else; false if somebody has.
+    /// Takes the notice of a task's end, so that it is told to nobody else; false if somebody has. Of
+    /// several that try at once one succeeds ([link(2)](https://man7.org/linux/man-pages/man2/link.2.html)).
+    ///
+    /// ```no_run
+    /// # use spawn_owned::tasks::Store;
+    /// let store = Store::open()?;
+    /// let build = store.find("build")?;
+    /// if build.state.is_final() && store.take_notice(&build.id, "the status bar") {
+    ///     println!("the build is {}", build.state); // said here, and nowhere else
+    /// }
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     pub fn take_notice(&self, id: &str, to: &str) -> bool {
         notice::consume(&self.folder(id), to)
     }
@@ -318,6 +431,16 @@ fn end_lost(record: &Record, grace: Duration) -> Vec<i32> {
 
 impl Follow {
     /// What comes next, waited for at most `limit`.
+    ///
+    /// ```no_run
+    /// # use spawn_owned::tasks::{Followed, Store};
+    /// # use std::time::Duration;
+    /// # let mut follow = Store::open()?.follow("1f2e3d4c", 0);
+    /// if let Followed::Nothing = follow.next(Some(Duration::from_secs(30)))? {
+    ///     println!("silent for half a minute");
+    /// }
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     ///
     /// # Errors
     ///

@@ -16,13 +16,33 @@ const DETACH: u8 = 0x1c;
 /// A terminal's size is looked at so often.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// The rows and columns of a terminal; none if it is none.
+/// The rows and columns of a terminal
+/// ([ioctl_tty(2)](https://man7.org/linux/man-pages/man2/ioctl_tty.2.html)); none if it is none.
+///
+/// ```
+/// use std::os::fd::AsFd as _;
+///
+/// let file = std::fs::File::open("/dev/null")?;
+/// assert_eq!(spawn_owned::tasks::terminal_size(file.as_fd()), None);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub fn terminal_size(terminal: BorrowedFd<'_>) -> Option<(u16, u16)> {
     sys::size(terminal)
 }
 
 impl Store {
     /// Shows a task's terminal at `terminal` and gives it the keys, until Ctrl-\ or the task's end.
+    /// Meanwhile `terminal` is raw ([termios(3)](https://man7.org/linux/man-pages/man3/termios.3.html)).
+    ///
+    /// ```no_run
+    /// # use spawn_owned::tasks::Store;
+    /// use std::os::fd::AsFd as _;
+    ///
+    /// let store = Store::open()?;
+    /// let terminal = std::fs::File::options().read(true).write(true).open("/dev/tty")?;
+    /// store.attach(&store.find("editor")?.id, terminal.as_fd())?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///

@@ -105,6 +105,15 @@ impl Writer {
 }
 
 /// A part of a log.
+///
+/// ```no_run
+/// let store = spawn_owned::tasks::Store::open()?;
+/// let chunk = store.read_log("1f2e3d4c", 0, 4096)?;
+/// if chunk.offset > 0 {
+///     println!("the first {} bytes are not kept any more", chunk.offset);
+/// }
+/// # Ok::<(), spawn_owned::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Chunk {

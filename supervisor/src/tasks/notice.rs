@@ -19,6 +19,17 @@ const CARRIED: u64 = 2000;
 const FILE: &str = "notice.json";
 
 /// What is told of a task's end.
+///
+/// ```
+/// use spawn_owned::tasks::Notice;
+///
+/// fn show(notice: &Notice) {
+///     println!("{} {}: {}", notice.task.id, notice.task.state, notice.tail);
+///     if notice.cut > 0 {
+///         println!("{} bytes stand before that", notice.cut);
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Notice {
@@ -33,6 +44,20 @@ pub struct Notice {
 }
 
 /// What a notice tells.
+///
+/// ```
+/// use spawn_owned::tasks::Event;
+///
+/// fn headline(event: &Event) -> String {
+///     match event {
+///         Event::Matched { lines, more } => format!("{} lines match", lines.len() as u64 + more),
+///         Event::Ended => "it has ended".to_owned(),
+///         _ => "it says too much to be watched".to_owned(),
+///     }
+/// }
+/// let event = Event::Matched { lines: vec!["error: no space left".to_owned()], more: 2 };
+/// assert_eq!(headline(&event), "3 lines match");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
@@ -73,6 +98,16 @@ impl Notice {
     }
 
     /// As JSON.
+    ///
+    /// ```no_run
+    /// # use spawn_owned::{Owner, tasks::Tasks};
+    /// # use std::time::Duration;
+    /// # let tasks = Tasks::of(Owner::global()?).build()?;
+    /// if let Some(notice) = tasks.next_notice(Duration::ZERO) {
+    ///     println!("{}", notice.value()); // {"cut":0,"event":"ended","tail":"…","task":{…}}
+    /// }
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     pub fn value(&self) -> Value {
         let event = match &self.event {
             Event::Ended => "ended",
@@ -93,6 +128,15 @@ impl Notice {
 }
 
 /// How it stands with the notice of a task's end.
+///
+/// ```
+/// use spawn_owned::tasks::Standing;
+///
+/// fn is_open(standing: &Standing) -> bool {
+///     matches!(standing, Standing::Waiting | Standing::Undelivered { .. })
+/// }
+/// assert!(!is_open(&Standing::Claimed));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Standing {
@@ -114,6 +158,12 @@ pub enum Standing {
 
 impl Standing {
     /// In words.
+    ///
+    /// ```
+    /// # use spawn_owned::tasks::Standing;
+    /// let standing = Standing::Delivered { to: "a wait".to_owned() };
+    /// assert_eq!(standing.describe(), "delivered to a wait");
+    /// ```
     pub fn describe(&self) -> String {
         match self {
             Self::Waiting => "waiting".to_owned(),

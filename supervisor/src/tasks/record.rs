@@ -21,6 +21,15 @@ pub(super) const FILE: &str = "task.json";
 const RESERVE: &str = "reserve";
 
 /// What is known of a task.
+///
+/// ```no_run
+/// let store = spawn_owned::tasks::Store::open()?;
+/// for task in store.list()? {
+///     let name = task.name.as_deref().unwrap_or("-");
+///     println!("{} {name:12} {} {}", task.id, task.state, task.command.join(" "));
+/// }
+/// # Ok::<(), spawn_owned::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Record {
@@ -126,6 +135,12 @@ impl Record {
     }
 
     /// The lifetime that it has: `owned`, `persistent` or `adopted`.
+    ///
+    /// ```no_run
+    /// # let store = spawn_owned::tasks::Store::open()?;
+    /// let stays = store.list()?.into_iter().filter(|task| task.lifetime() == "persistent");
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     pub fn lifetime(&self) -> &'static str {
         match (&self.reason, self.adopted) {
             (Some(_), _) => "persistent",
@@ -135,6 +150,13 @@ impl Record {
     }
 
     /// How many seconds it has run, or ran; 0 for a lost task, of which nobody knows it.
+    ///
+    /// ```no_run
+    /// # let store = spawn_owned::tasks::Store::open()?;
+    /// let task = store.find("build")?;
+    /// println!("{} since {:.0} s", task.state, task.seconds());
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     pub fn seconds(&self) -> f64 {
         if self.state == State::Lost {
             return 0.0;
@@ -143,7 +165,16 @@ impl Record {
         self.started.map_or(0.0, |start| (end - start).max(0.0))
     }
 
-    /// The status that a shell would report: its command's own, or 128 and the signal.
+    /// The status that a shell would report: its command's own, or 128 and the signal
+    /// ([bash(1)](https://man7.org/linux/man-pages/man1/bash.1.html)).
+    ///
+    /// ```no_run
+    /// # let store = spawn_owned::tasks::Store::open()?;
+    /// if store.find("tests")?.exit_status() == Some(137) {
+    ///     println!("killed: out of memory?"); // 128 and SIGKILL
+    /// }
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     pub fn exit_status(&self) -> Option<u8> {
         let signal = self.signal.map(|signal| signal.saturating_add(128));
         self.status
@@ -151,6 +182,15 @@ impl Record {
     }
 
     /// Whether somebody is there who will write its end.
+    ///
+    /// ```no_run
+    /// # let store = spawn_owned::tasks::Store::open()?;
+    /// let task = store.find("tests")?;
+    /// if task.state.is_final() && task.is_kept() {
+    ///     println!("its command has ended, and what it left is kept: {:?}", task.left);
+    /// }
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     pub fn is_kept(&self) -> bool {
         // Until it is handed to its keeper, its starter is there for it.
         self.boot == process::boot() && self.keeper.unwrap_or(self.starter).lives()
@@ -223,6 +263,13 @@ impl Record {
     }
 
     /// As JSON.
+    ///
+    /// ```no_run
+    /// # let store = spawn_owned::tasks::Store::open()?;
+    /// let value = store.find("build")?.value();
+    /// println!("{} {}", value["state"], value["lifetime"]); // "timed_out" "owned"
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     pub fn value(&self) -> Value {
         json!({
             "version": 1, "id": self.id, "name": self.name, "state": self.state.name(),

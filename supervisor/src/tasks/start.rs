@@ -48,6 +48,13 @@ pub struct Start {
 impl Start {
     /// The task of running `command`. Its streams are the task's: its output goes to the log, and it has
     /// no input.
+    ///
+    /// ```
+    /// # use spawn_owned::{Command, tasks::Start};
+    /// let mut command = Command::new("pytest");
+    /// command.arg("-x").current_dir("/src/project");
+    /// let start = Start::new(command);
+    /// ```
     pub fn new(command: Command) -> Self {
         let mut record = Record::new(String::new());
         record.log_limit = LOG;
@@ -62,6 +69,11 @@ impl Start {
     }
 
     /// What it is called.
+    ///
+    /// ```
+    /// # use spawn_owned::{Command, tasks::Start};
+    /// let start = Start::new(Command::new("vite")).name("preview"); // owned logs preview
+    /// ```
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.record.name = Some(name.into());
@@ -69,6 +81,12 @@ impl Start {
     }
 
     /// How long it may run: then it is ended, and has timed out.
+    ///
+    /// ```
+    /// # use spawn_owned::{Command, tasks::Start};
+    /// # use std::time::Duration;
+    /// let start = Start::new(Command::new("fuzz")).limit(Duration::from_secs(3600));
+    /// ```
     #[must_use]
     pub fn limit(mut self, limit: Duration) -> Self {
         self.record.limit = Some(limit.as_secs_f64());
@@ -76,6 +94,16 @@ impl Start {
     }
 
     /// Whether it has a limit already.
+    ///
+    /// ```
+    /// # use spawn_owned::{Command, tasks::Start};
+    /// # use std::time::Duration;
+    /// let mut start = Start::new(Command::new("fuzz"));
+    /// if !start.has_limit() {
+    ///     start = start.limit(Duration::from_secs(60));
+    /// }
+    /// assert!(start.has_limit());
+    /// ```
     pub fn has_limit(&self) -> bool {
         self.record.limit.is_some()
     }
@@ -86,6 +114,12 @@ impl Start {
     }
 
     /// How long what is asked to end may take before it is killed: two seconds if nobody says otherwise.
+    ///
+    /// ```
+    /// # use spawn_owned::{Command, tasks::Start};
+    /// # use std::time::Duration;
+    /// let start = Start::new(Command::new("postgres")).grace(Duration::from_secs(20));
+    /// ```
     #[must_use]
     pub fn grace(mut self, grace: Duration) -> Self {
         self.record.grace = grace.as_secs_f64();
@@ -94,6 +128,12 @@ impl Start {
 
     /// A command for the shell, run once when the task has ended, and when a watched text appears. It
     /// gets the notice as JSON on its standard input, and `OWNED_TASK_ID`, `_NAME`, `_STATE`, `_STATUS`.
+    ///
+    /// ```
+    /// # use spawn_owned::{Command, tasks::Start};
+    /// let start = Start::new(Command::new("make"))
+    ///     .notify("notify-send \"build $OWNED_TASK_STATE\"");
+    /// ```
     #[must_use]
     pub fn notify(mut self, command: impl Into<String>) -> Self {
         self.record.notify = Some(command.into());
@@ -101,6 +141,11 @@ impl Start {
     }
 
     /// Tells when a line of the output holds `text`, but not too often.
+    ///
+    /// ```
+    /// # use spawn_owned::{Command, tasks::Start};
+    /// let start = Start::new(Command::new("vite")).watch("ready in").watch("ERROR");
+    /// ```
     #[must_use]
     pub fn watch(mut self, text: impl Into<String>) -> Self {
         self.record.watch.push(text.into());
@@ -109,6 +154,11 @@ impl Start {
 
     /// How many bytes of its output are kept, the last ones: 16 MiB if nobody says otherwise, and never
     /// less than 64 KiB.
+    ///
+    /// ```
+    /// # use spawn_owned::{Command, tasks::Start};
+    /// let start = Start::new(Command::new("chatty-server")).log_limit(1 << 20);
+    /// ```
     #[must_use]
     pub fn log_limit(mut self, bytes: u64) -> Self {
         self.record.log_limit = bytes.max(log::SMALLEST);
@@ -116,13 +166,26 @@ impl Start {
     }
 
     /// Gives it input, to be sent with [`Store::send`].
+    ///
+    /// ```
+    /// # use spawn_owned::{Command, tasks::Start};
+    /// let mut command = Command::new("python3");
+    /// command.args(["-i", "-q"]);
+    /// let start = Start::new(command).name("python").input();
+    /// ```
     #[must_use]
     pub fn input(mut self) -> Self {
         self.record.input = true;
         self
     }
 
-    /// Gives it a terminal of so many rows and columns.
+    /// Gives it a terminal of so many rows and columns
+    /// ([pty(7)](https://man7.org/linux/man-pages/man7/pty.7.html)).
+    ///
+    /// ```
+    /// # use spawn_owned::{Command, tasks::Start};
+    /// let start = Start::new(Command::new("htop")).terminal(40, 120); // owned attach ID
+    /// ```
     #[must_use]
     pub fn terminal(mut self, rows: u16, columns: u16) -> Self {
         self.record.terminal = true;
@@ -132,6 +195,14 @@ impl Start {
     }
 
     /// Lets it outlive whoever starts it, for a reason like that of [`crate::spawn_detached`].
+    ///
+    /// ```
+    /// # use spawn_owned::{Command, Error, tasks::Start};
+    /// let server = Start::new(Command::new("dev-server"));
+    /// let server = server.persist("the user keeps it open between sessions")?;
+    /// assert!(server.persist("because").is_err()); // that is no reason
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -147,6 +218,12 @@ impl Start {
 
     /// Lets it wait, for at most `patience`, for an owner of this name that is started again when its
     /// own has ended.
+    ///
+    /// ```
+    /// # use spawn_owned::{Command, tasks::Start};
+    /// # use std::time::Duration;
+    /// let start = Start::new(Command::new("long-build")).recover("gateway", Duration::from_secs(600));
+    /// ```
     #[must_use]
     pub fn recover(mut self, name: impl Into<String>, patience: Duration) -> Self {
         self.record.recover = Some(name.into());

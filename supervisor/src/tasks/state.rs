@@ -8,6 +8,13 @@ use crate::process::{self, Identity};
 use crate::sys::{self, Pid};
 
 /// What a task is.
+///
+/// ```
+/// use spawn_owned::tasks::State;
+///
+/// assert_eq!(State::TimedOut.to_string(), "timed out"); // for people
+/// assert_eq!(State::TimedOut.name(), "timed_out"); // in records
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum State {
@@ -40,11 +47,22 @@ const NAMES: [(State, &str); 7] = [
 
 impl State {
     /// Whether nothing changes it any more.
+    ///
+    /// ```
+    /// # use spawn_owned::tasks::State;
+    /// assert!(State::Lost.is_final());
+    /// assert!(!State::Running.is_final());
+    /// ```
     pub fn is_final(self) -> bool {
         !matches!(self, Self::Created | Self::Running)
     }
 
     /// Its name in records.
+    ///
+    /// ```
+    /// # use spawn_owned::tasks::State;
+    /// assert_eq!(State::Cancelled.name(), "cancelled");
+    /// ```
     pub fn name(self) -> &'static str {
         let named = NAMES.iter().find(|(state, _)| *state == self);
         named.map_or("lost", |(_, name)| name)
@@ -62,7 +80,16 @@ impl fmt::Display for State {
     }
 }
 
-/// A process as records name it: its number means nothing without its start.
+/// A process as records name it: its number means nothing without its start, the 22nd field of
+/// [proc_pid_stat(5)](https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html).
+///
+/// ```
+/// use spawn_owned::tasks::Who;
+///
+/// let own = Who::own();
+/// let successor = Who { start: own.start + 1, ..own }; // the same number, given again
+/// assert!(own.lives() && !successor.lives());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Who {
     /// Its number.
@@ -73,6 +100,13 @@ pub struct Who {
 
 impl Who {
     /// The process that has this number now; none if nobody has, or only a process that has ended.
+    ///
+    /// ```
+    /// # use spawn_owned::tasks::Who;
+    /// let own = i32::try_from(std::process::id())?;
+    /// assert_eq!(Who::now(own), Some(Who::own()));
+    /// # Ok::<(), std::num::TryFromIntError>(())
+    /// ```
     pub fn now(pid: i32) -> Option<Self> {
         let process = process::look(pid).filter(|process| !process.ended)?;
         Some(Self {
@@ -82,6 +116,12 @@ impl Who {
     }
 
     /// This very process.
+    ///
+    /// ```
+    /// # use spawn_owned::tasks::Who;
+    /// let own = Who::own();
+    /// println!("export OWNED_OWNER={}:{}", own.pid, own.start);
+    /// ```
     pub fn own() -> Self {
         let pid = sys::own_pid();
         Self::now(pid).unwrap_or(Self { pid, start: 0 })
@@ -90,6 +130,13 @@ impl Who {
     /// The process that called this program: its parent, or the one above that of which the parent is a
     /// mere fork. `id=$(owned start …)` in a shell is called by the shell, not by the subshell that
     /// ends with the line.
+    ///
+    /// ```
+    /// # use spawn_owned::tasks::Who;
+    /// if let Some(caller) = Who::caller() {
+    ///     println!("called by {} ({})", caller.program(), caller.pid);
+    /// }
+    /// ```
     pub fn caller() -> Option<Self> {
         let mut pid = sys::parent();
         while process::forked_only(pid) {
@@ -104,6 +151,11 @@ impl Who {
     }
 
     /// The program that it runs, for people.
+    ///
+    /// ```
+    /// # use spawn_owned::tasks::Who;
+    /// println!("this is {}", Who::own().program());
+    /// ```
     pub fn program(self) -> String {
         let words = process::command_line(self.pid);
         let name = words
@@ -113,6 +165,15 @@ impl Who {
     }
 
     /// Whether it has not ended.
+    ///
+    /// ```no_run
+    /// # use spawn_owned::tasks::Store;
+    /// let server = Store::open()?.find("dev-server")?;
+    /// if let Some(main) = server.main.filter(|main| main.lives()) {
+    ///     println!("strace -p {}", main.pid); // never one that was given its number since
+    /// }
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     pub fn lives(self) -> bool {
         process::lives(self.pid, self.start)
     }

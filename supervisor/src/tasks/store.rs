@@ -27,13 +27,28 @@ const LAST_STEPS: Duration = Duration::from_secs(5);
 const SHORTEST: usize = 4;
 
 /// Where tasks are recorded. Every process of a user sees the same.
+///
+/// ```no_run
+/// use spawn_owned::tasks::Store;
+///
+/// let store = Store::open()?;
+/// println!("{} tasks are known in {}", store.list()?.len(), store.path().display());
+/// # Ok::<(), spawn_owned::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Store {
     folder: PathBuf,
 }
 
 impl Store {
-    /// The folder `$XDG_STATE_HOME/spawn-owned/tasks`, else `~/.local/state/spawn-owned/tasks`.
+    /// The folder `$XDG_STATE_HOME/spawn-owned/tasks`, else `~/.local/state/spawn-owned/tasks`
+    /// ([XDG base directories](https://specifications.freedesktop.org/basedir-spec/latest/)).
+    ///
+    /// ```no_run
+    /// # use spawn_owned::tasks::Store;
+    /// let newest = Store::open()?.list()?.pop();
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -52,6 +67,12 @@ impl Store {
     }
 
     /// Another folder.
+    ///
+    /// ```no_run
+    /// # use spawn_owned::tasks::Store;
+    /// let store = Store::at("/var/lib/gateway/tasks")?;
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -82,11 +103,24 @@ impl Store {
     }
 
     /// Where the folders of its tasks are.
+    ///
+    /// ```no_run
+    /// # let store = spawn_owned::tasks::Store::open()?;
+    /// println!("jq .state {}/*/task.json", store.path().display());
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     pub fn path(&self) -> &Path {
         &self.folder
     }
 
     /// The folder of a task.
+    ///
+    /// ```no_run
+    /// # let store = spawn_owned::tasks::Store::open()?;
+    /// let build = store.find("build")?;
+    /// println!("cat {}/output.*", store.folder(&build.id).display());
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     pub fn folder(&self, id: &str) -> PathBuf {
         self.folder.join(id)
     }
@@ -126,6 +160,14 @@ impl Store {
 
     /// Every task, the oldest first.
     ///
+    /// ```no_run
+    /// # use spawn_owned::tasks::State;
+    /// # let store = spawn_owned::tasks::Store::open()?;
+    /// let tasks = store.list()?;
+    /// let lost = tasks.iter().filter(|task| task.state == State::Lost);
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::State`] if the folder cannot be read. A task whose record cannot be read is left out.
@@ -146,6 +188,17 @@ impl Store {
 
     /// The task that `text` means: an id, its first digits (four at least), or a name. Of several with
     /// one name the one that runs, if only one does, else the youngest.
+    ///
+    /// ```no_run
+    /// # use spawn_owned::Error;
+    /// # let store = spawn_owned::tasks::Store::open()?;
+    /// let by_name = store.find("dev-server")?;
+    /// let by_digits = store.find("1f2e")?;
+    /// if let Err(Error::Task { fault, .. }) = store.find("server") {
+    ///     println!("{fault}"); // it means several: 1f2e3d4c, 5a6b7c8d
+    /// }
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -236,6 +289,14 @@ impl Store {
     }
 
     /// Forgets a task that has ended.
+    ///
+    /// ```no_run
+    /// # let store = spawn_owned::tasks::Store::open()?;
+    /// for task in store.list()?.iter().filter(|task| task.state.is_final()) {
+    ///     store.remove(task)?;
+    /// }
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     ///
     /// # Errors
     ///

@@ -13,6 +13,16 @@ use super::wire::Line;
 use crate::error::Error;
 
 /// A task that is tied to this process.
+///
+/// ```no_run
+/// use spawn_owned::{Command, tasks::{Start, Store, Who}};
+///
+/// // A front that shows a task: until it lets go, the task ends with it too.
+/// let caller = Who::caller().unwrap_or_else(Who::own);
+/// let shown = Store::open()?.start_tied(&Start::new(Command::new("make")), caller)?;
+/// println!("{} runs", shown.record.id);
+/// # Ok::<(), spawn_owned::Error>(())
+/// ```
 pub struct Tied {
     /// The task at its start.
     pub record: Record,
@@ -21,6 +31,15 @@ pub struct Tied {
 
 impl Tied {
     /// Lets it go: from now on it has its owner alone.
+    ///
+    /// ```no_run
+    /// # use spawn_owned::{Command, tasks::{Start, Store, Who}};
+    /// # let (store, caller) = (Store::open()?, Who::own());
+    /// let build = store.start_tied(&Start::new(Command::new("make")), caller)?;
+    /// // It takes longer than anybody wants to watch: it goes on in the background.
+    /// build.release()?;
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -47,6 +66,15 @@ impl Store {
     /// Starts a task of the process `owner`, which this process need not be; returns when its command
     /// runs. This program must have called [`crate::init`].
     ///
+    /// ```no_run
+    /// # use spawn_owned::{Command, tasks::{Start, Store, Who}};
+    /// # spawn_owned::init();
+    /// // A command of an agent's shell, for the agent.
+    /// let agent = Who::now(4000).unwrap_or_else(Who::own);
+    /// let server = Store::open()?.start(&Start::new(Command::new("dev-server")), agent)?;
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`Tasks::start`](super::Tasks::start).
@@ -56,6 +84,15 @@ impl Store {
 
     /// The same, tied to this process too: the task ends with what is returned, unless that lets it go.
     ///
+    /// ```no_run
+    /// # use spawn_owned::{Command, tasks::{Start, Store, Who}};
+    /// # spawn_owned::init();
+    /// let build = Start::new(Command::new("make"));
+    /// let build = Store::open()?.start_tied(&build, Who::own())?;
+    /// drop(build); // it is ended
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`Tasks::start`](super::Tasks::start).
@@ -64,6 +101,13 @@ impl Store {
     }
 
     /// The tasks that run and end with the process `owner`.
+    ///
+    /// ```no_run
+    /// # use spawn_owned::tasks::{Store, Who};
+    /// let store = Store::open()?;
+    /// store.stop(&store.of_owner(Who::own())?, None);
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     ///
     /// # Errors
     ///

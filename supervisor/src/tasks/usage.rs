@@ -3,7 +3,17 @@
 use super::record::Record;
 use crate::process;
 
-/// What a task uses.
+/// What a task uses, as
+/// [proc_pid_stat(5)](https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html) says of its processes.
+///
+/// ```
+/// use spawn_owned::tasks::Usage;
+///
+/// fn show(usage: &Usage) -> String {
+///     format!("{} processes, {} MB, {:.1} s", usage.processes, usage.memory >> 20, usage.cpu)
+/// }
+/// assert_eq!(show(&Usage::default()), "0 processes, 0 MB, 0.0 s");
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Usage {
@@ -17,6 +27,16 @@ pub struct Usage {
 
 impl Record {
     /// What the task uses now; nothing once it has ended.
+    ///
+    /// ```no_run
+    /// # let store = spawn_owned::tasks::Store::open()?;
+    /// for task in store.list()? {
+    ///     if task.usage().memory > 2 << 30 {
+    ///         println!("{} has more than 2 GB", task.id);
+    ///     }
+    /// }
+    /// # Ok::<(), spawn_owned::Error>(())
+    /// ```
     pub fn usage(&self) -> Usage {
         let mut usage = Usage::default();
         let Some(keeper) = self
