@@ -8,6 +8,7 @@
 /// | `<pty>` | they stand with no letter, digit or `_` beside them |
 /// | `.fork` | the same, and they are reached: behind `.` or `::`, where names are imported, or in quotes |
 /// | `.system(_)` | the same, and they are not called with nothing: `platform.system()` |
+/// | `os:system` | the same, and where a point stands before them, the system's module does before that |
 /// | `@sh` | a module of this name is imported: behind `import`, `from` or a comma |
 /// | `'sh'` | they stand in quotes, of either kind, and nothing else does |
 /// | `a\|b` | one of them is there |
@@ -19,6 +20,9 @@ pub type Groups = &'static [&'static [&'static str]];
 
 /// What ends a word that does not count where it is called with nothing.
 pub const GIVEN: &str = "(_)";
+
+/// What a name of the system's module begins with, which is `os` or `posix` unless it has got another name.
+pub const OF_SYSTEM: &str = "os:";
 
 /// What [`WIDE_8`] and its kin begin with; the number follows.
 pub const WIDE: &str = "positions=";
@@ -94,7 +98,7 @@ pub const PYTHON: Spawners = Spawners {
     ],
     text: &[
         &["popen"],
-        &[".system(_)"],
+        &["os:system(_)"],
         &["getoutput"],
         &["getstatusoutput"],
         &["PopenSpawn"],

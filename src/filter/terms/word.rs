@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use memchr::memmem;
 
-use crate::rules::GIVEN;
+use crate::rules::{GIVEN, OF_SYSTEM};
 use crate::source::{Language, is_word};
 
 /// What must stand beside a word.
@@ -16,6 +16,10 @@ enum Border {
     Whole,
     /// The same, and something that reaches it before.
     Reached,
+    /// The same, and what reaches it may be the system's module, under whatever name.
+    OfSystem,
+    /// No letter, digit or `_`, in a list of imports.
+    Listed,
 }
 
 /// Which bytes a word is looked for in.
@@ -45,9 +49,16 @@ impl Word {
             .strip_prefix('\'')
             .and_then(|rest| rest.strip_suffix('\''));
         match (written.strip_prefix('@'), quoted) {
-            (Some(module), _) => ["import ", "from ", ", ", ","]
-                .map(|before| Self::new(&format!("<{before}{module}>")))
-                .into(),
+            (Some(module), _) => {
+                let imported = ["import ", "from "].map(|before| (before, Border::Whole));
+                let listed = [", ", ","].map(|before| (before, Border::Listed));
+                let all = imported.into_iter().chain(listed);
+                all.map(|(before, border)| Self {
+                    border,
+                    ..Self::plain(&format!("{before}{module}"))
+                })
+                .collect()
+            }
             (None, Some(text)) => vec![Self::plain(&format!("\"{text}\"")), Self::plain(written)],
             (None, None) => vec![Self::new(written)],
         }
@@ -63,10 +74,11 @@ impl Word {
             .strip_prefix('<')
             .and_then(|rest| rest.strip_suffix('>'));
         let reached = written.strip_prefix('.').filter(|rest| !rest.is_empty());
-        let (letters, border) = match (whole, reached) {
-            (Some(letters), _) => (letters, Border::Whole),
-            (None, Some(letters)) => (letters, Border::Reached),
-            (None, None) => (written, Border::Any),
+        let (letters, border) = match (whole, reached, written.strip_prefix(OF_SYSTEM)) {
+            (Some(letters), ..) => (letters, Border::Whole),
+            (None, Some(letters), _) => (letters, Border::Reached),
+            (None, None, Some(letters)) => (letters, Border::OfSystem),
+            (None, None, None) => (written, Border::Any),
         };
         Self {
             letters: letters.to_owned(),
@@ -108,6 +120,15 @@ impl Word {
             Border::Any => true,
             Border::Whole => whole(),
             Border::Reached => whole() && (is_reached(before, of) || of.starred()),
+            Border::OfSystem => {
+                // Where a point stands close before it, it is seen of what it is.
+                let owner = before.strip_suffix(b".").map(<[u8]>::trim_ascii_end);
+                let own = owner.is_none_or(|owner| {
+                    SYSTEM.iter().any(|name| owner.ends_with(name.as_bytes())) || of.renamed()
+                });
+                whole() && (own && is_reached(before, of) || of.starred())
+            }
+            Border::Listed => whole() && may_import(before, of),
         }
     }
 
@@ -130,6 +151,7 @@ pub(super) struct In<'b> {
     language: Language,
     starred: OnceCell<bool>,
     asked: OnceCell<bool>,
+    renamed: OnceCell<bool>,
 }
 
 impl<'b> In<'b> {
@@ -140,6 +162,7 @@ impl<'b> In<'b> {
             language,
             starred: OnceCell::new(),
             asked: OnceCell::new(),
+            renamed: OnceCell::new(),
         }
     }
 
@@ -157,6 +180,41 @@ impl<'b> In<'b> {
         };
         *self.asked.get_or_init(asked)
     }
+
+    /// Whether the system's module may have another name: it is spoken of where nothing is taken from it, or
+    /// is one of `sys.modules`.
+    fn renamed(&self) -> bool {
+        let renamed = || {
+            memmem::find(self.bytes, b"modules").is_some()
+                || SYSTEM.iter().any(|name| is_renamed(name.as_bytes(), self))
+        };
+        *self.renamed.get_or_init(renamed)
+    }
+}
+
+/// The names of the system's module in Python.
+const SYSTEM: &[&str] = &["os", "posix"];
+
+/// Whether a module is spoken of but where it is imported, or something is taken from it.
+fn is_renamed(name: &[u8], of: &In<'_>) -> bool {
+    memmem::find_iter(of.bytes, name).any(|at| {
+        let before = of.bytes.get(..at).unwrap_or_default();
+        let behind = of.bytes.get(at + name.len()..).unwrap_or_default();
+        let inside = |byte: Option<&u8>| byte.copied().is_some_and(is_word);
+        if inside(before.last()) || inside(behind.first()) {
+            return false;
+        }
+        let next = behind.trim_ascii_start();
+        if next.starts_with(b".") {
+            return false;
+        }
+        // `import os`, `import sys, os`, `from os import`; with `as` it has another name from then on.
+        let before = before.trim_ascii_end();
+        let imported = before.ends_with(b"import")
+            || before.ends_with(b"from")
+            || before.ends_with(b",") && may_import(before, of);
+        !imported || next.starts_with(b"as ") || next.starts_with(b"as\\")
+    })
 }
 
 /// What asks for a name by a literal in Python.
