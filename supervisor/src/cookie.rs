@@ -35,6 +35,13 @@ pub(crate) fn value(outer: Option<&OsStr>, token: &str, number: u64) -> Vec<u8> 
     value
 }
 
+/// The child's number in a value of the variable; 0, which no child has, where there is none.
+pub(crate) fn last_number(value: Option<&OsStr>) -> u64 {
+    let text = value.map(OsStr::to_string_lossy).unwrap_or_default();
+    let number = text.trim_end_matches(':').rsplit('.').next();
+    number.and_then(|number| number.parse().ok()).unwrap_or(0)
+}
+
 /// The marks in an environment, entries ended by NUL: token and number each.
 pub(crate) fn marks(environment: &[u8]) -> impl Iterator<Item = (&str, u64)> {
     let entries = environment.split(|byte| *byte == 0);
@@ -92,6 +99,14 @@ mod tests {
             only: only.map(|only| BTreeSet::from([only])),
             except: except.iter().copied().collect(),
         }
+    }
+
+    #[test]
+    fn the_number_of_the_innermost_mark() {
+        let number = |text: &str| last_number(Some(OsStr::new(text)));
+        assert_eq!(number("ab.3:cd.17:"), 17);
+        assert_eq!([number(""), number("ab"), number("ab.x:")], [0, 0, 0]);
+        assert_eq!(last_number(None), 0);
     }
 
     #[test]

@@ -259,28 +259,38 @@ fn heed(owner: &Owner, known: &mut Known, text: &mut Vec<u8>) {
 
 fn heed_line(spared: [i32; 2], known: &mut Known, line: &[u8]) {
     let mut words = line.split(|byte| *byte == b' ');
-    let words: [Option<&[u8]>; 4] = std::array::from_fn(|_| words.next());
+    let words: [Option<&[u8]>; 5] = std::array::from_fn(|_| words.next());
     match words {
         [Some(b"."), None, ..] => known.released = true,
-        [Some(b"^"), Some(pid), Some(start), None] => {
+        [Some(b"^"), Some(pid), Some(start), None, _] => {
             let above = Identity::named(pid, start).map(Above::of);
             known.above = above.or(known.above.take());
         }
-        [Some(b"~"), Some(number), None, _] => known.kept.extend(process::plain_number(number)),
-        [Some([verb @ (b'+' | b'-')]), Some(pid), Some(start), None] => {
-            let leader = Identity::named(pid, start);
-            let Some(leader) = leader.filter(|leader| !spared.contains(&leader.pid.get())) else {
-                return;
-            };
-            let key = (leader.pid, leader.start);
-            if *verb == b'-' {
-                known.groups.remove(&key);
-            } else {
-                let hold = || Group::hold(leader);
-                known.groups.entry(key).or_insert_with(hold);
+        [Some(b"~"), Some(number), None, ..] => known.kept.extend(process::plain_number(number)),
+        [Some(b"-"), Some(pid), Some(start), None, _] => {
+            if let Some(leader) = Identity::named(pid, start) {
+                known.groups.remove(&(leader.pid, leader.start));
             }
         }
+        [Some(b"+"), Some(pid), Some(start), None, _] => cover(spared, known, pid, start),
+        // A launcher speaks for itself, and may be late: what was handed back meanwhile stays handed back.
+        [Some(b"="), Some(pid), Some(start), Some(number), None]
+            if process::plain_number(number)
+                .is_some_and(|number| !known.kept.contains(&number)) =>
+        {
+            cover(spared, known, pid, start);
+        }
         _ => {}
+    }
+}
+
+/// Takes hold of the group that two words name, unless it is one that is never ended.
+fn cover(spared: [i32; 2], known: &mut Known, pid: &[u8], start: &[u8]) {
+    let leader = Identity::named(pid, start);
+    if let Some(leader) = leader.filter(|leader| !spared.contains(&leader.pid.get())) {
+        let hold = || Group::hold(leader);
+        let key = (leader.pid, leader.start);
+        known.groups.entry(key).or_insert_with(hold);
     }
 }
 
@@ -336,7 +346,7 @@ mod tests {
     #[test]
     fn lines_that_mean_nothing_are_passed_over() {
         let text = "\n+\n+ 5\n+ -1 5\n+ 0 5\n+ 1 5\n+ 77 5\n+ 05 5\n+  5 5\n+ 5 5 5\n+ 99999999999 5\n\
-                    + 5 x\n+ \0 1\n* 5 5\n~\n~ x\n+ 5 5";
+                    + 5 x\n+ \0 1\n* 5 5\n~\n~ x\n= 5 5\n= 5 5 x\n= 5 5 05\n= 5 5 5 5\n= 77 5 5\n+ 5 5";
         let known = heard(text);
         assert!(known.groups.is_empty() && known.kept.is_empty() && !known.released);
     }
@@ -347,6 +357,14 @@ mod tests {
         assert_eq!(known.groups.len(), 1);
         assert!(known.kept.contains(&7));
         assert!(heard(".\n").released);
+    }
+
+    #[test]
+    fn a_launcher_that_is_late_changes_nothing() {
+        assert_eq!(heard("= 4194300 1 7\n").groups.len(), 1);
+        assert_eq!(heard("~ 8\n= 4194300 1 7\n").groups.len(), 1);
+        let late = "+ 4194300 1\n- 4194300 1\n~ 7\n= 4194300 1 7\n";
+        assert!(heard(late).groups.is_empty());
     }
 
     #[test]

@@ -3,7 +3,8 @@
 # Descriptor 3 is the read end of a pipe whose only write end the owner holds, whatever ends it closes
 # it. On it come lines: `+ PID START` a group to end with the owner, led by the process PID that started
 # at START; `- PID START` no longer; `~ NUMBER` what carries this number of the owner's was
-# handed back; `.` the owner needs nobody any more. Other lines mean nothing, and an unfinished one is none.
+# handed back; `= PID START NUMBER` as `+`, unless that was; `.` the owner needs nobody any more. Other lines
+# mean nothing, and an unfinished one is none.
 #
 # Arguments: the owner's token, the seconds between asking and ending, the owner's process group,
 # and the folder of its children's control group if there is one.
@@ -170,6 +171,14 @@ protect() {
 	cd /
 	echo works
 	while IFS= read -r line; do
+		# A launcher speaks for itself, and may be late: what was handed back meanwhile stays handed back.
+		case $line in
+		'= '*' '*' '*)
+			number "${line##* }" || continue
+			case $kept in *" $token.${line##* }:"*) continue ;; esac
+			line="+ ${line#? }" line=${line% *}
+			;;
+		esac
 		# Read as a whole: a shell that splits it passes over blanks that make it another line.
 		rest=${line#? }
 		pid=${rest%% *} start=${rest#* }

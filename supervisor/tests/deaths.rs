@@ -202,6 +202,21 @@ fn handed_back_is_not_ended() {
     }
 }
 
+/// Also a child of which a launcher has not said yet that it runs.
+#[test]
+fn handed_back_at_once_is_not_ended() {
+    for tier in both_ways() {
+        let mut witness = Witness::with(&tier, &[("GRACE", "1000")]);
+        let kept = witness.number("program /bin/sleep 1000");
+        assert_eq!(witness.tell(&format!("release {kept}")), "released");
+        until_runs(kept, "sleep");
+        let supervisor = witness.supervisor();
+        witness.kill();
+        until("the supervisor has done its work", || !lives(supervisor));
+        assert!(lives(kept), "{tier}: it was handed back, and ended");
+    }
+}
+
 #[test]
 fn a_group_is_handed_back_once_it_is_empty() {
     for tier in tiers() {

@@ -57,6 +57,13 @@ const NONSENSE: &[&str] = &[
     "~ -1",
     "- N",
     "+ N 0\r",
+    "=",
+    "= N 0",
+    "= N 0 x",
+    "= N 0 07",
+    "= N 0 7 7",
+    "= N 0 7 ",
+    "= N  7",
 ];
 
 /// A process that leads a group, is known to no supervisor, and ends with this value.

@@ -32,6 +32,17 @@ class Groups(TestCase):
         self.until_only(*kept)
         self.assertIn(stranger, kept)
 
+    def test_what_is_handed_back_at_once_lives(self):
+        owner = self.owner()
+        # Its launcher has not said yet that it runs.
+        child = owner.number("spawn exec sleep 1000")
+        self.assertEqual(owner.tell(f"release {child}"), "released")
+        until("it is its program", lambda: runs(child, "sleep"))
+        supervisor = int(owner.tell("status").split()[0])
+        owner.kill()
+        until("the supervisor has done its work", lambda: not lives(supervisor))
+        self.until_only(child)
+
     def test_once_empty_and_not_before(self):
         owner = self.owner()
         leader = owner.number("spawn sleep 1000 & exec sleep 1000")

@@ -9,6 +9,7 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 
 use super::{NOT_FOUND, become_program, plain_arguments, spawn};
 use crate::command::{Prepared, c_text, c_variable};
+use crate::cookie::{self, VARIABLE};
 use crate::error::{Error, tried};
 use crate::link::{NATIVE, Tier};
 use crate::process;
@@ -179,7 +180,9 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> u8 {
     if !members.is_empty() {
         sys::enter_control_group(members);
     }
-    sys::register_on(line);
+    // The number in its mark stands behind its name: by that a supervisor knows what was handed back meanwhile.
+    let number = cookie::last_number(std::env::var_os(VARIABLE).as_deref());
+    sys::register_on(line, number);
     // Asked after that: an owner that is still there now was alive when its supervisor could hear it. For
     // one that was not, nothing is started, as nobody might listen any more.
     if sys::parent() != owner && !sabotaged("look-up") {

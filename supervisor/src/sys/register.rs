@@ -27,18 +27,24 @@ pub(crate) fn enter_control_group(members: &CStr) {
     unsafe { close(fd) };
 }
 
-/// Says on the lifeline who this is, in one write: when this process started, 0 where the system does not
-/// tell, and whether the words went out. That nobody hears them is the owner's to see.
-pub(super) fn register(line: BorrowedFd<'_>) -> (u64, bool) {
+/// Says on the lifeline who this is, in one write, with the number in its mark where its words may be late:
+/// when this process started, 0 where the system does not tell, and whether the words went out. That nobody
+/// hears them is the owner's to see.
+pub(super) fn register(line: BorrowedFd<'_>, number: Option<u64>) -> (u64, bool) {
     let mut status = [0; LONGEST];
     let length = read_start(c"/proc/self/stat", &mut status);
     let start = process::start_in(&status[..length]);
-    let (mut own, mut started) = ([0; DIGITS], [0; DIGITS]);
-    let own = decimal(own_pid().unsigned_abs().into(), &mut own);
-    let started = decimal(start, &mut started);
-    let mut words = io::Cursor::new([0; 2 * DIGITS + 4]);
-    for part in [b"+ ", own, b" ", started, b"\n"] {
-        // There is room for two numbers and what stands between them.
+    let mut places = [[0; DIGITS]; 3];
+    let [own, started, marked] = &mut places;
+    let own = decimal(own_pid().unsigned_abs().into(), own);
+    let started = decimal(start, started);
+    let (verb, behind, marked): (&[u8], &[u8], &[u8]) = match number {
+        Some(number) => (b"= ", b" ", decimal(number, marked)),
+        None => (b"+ ", b"", b""),
+    };
+    let mut words = io::Cursor::new([0; 3 * DIGITS + 5]);
+    for part in [verb, own, b" ", started, behind, marked, b"\n"] {
+        // There is room for three numbers and what stands between them.
         let _ = words.write_all(part);
     }
     let length = usize::try_from(words.position()).unwrap_or(0);
@@ -46,15 +52,15 @@ pub(super) fn register(line: BorrowedFd<'_>) -> (u64, bool) {
     (start, usize::try_from(wrote) == Ok(length))
 }
 
-/// The launcher's words, on a descriptor that ends with this program. An owner that hears nothing of it
-/// starts another supervisor, which learns of this process.
-pub(crate) fn register_on(line: RawFd) {
+/// The launcher's words, on a descriptor that ends with this program, with the `number` in its mark. An owner
+/// that hears nothing of it starts another supervisor, which learns of this process.
+pub(crate) fn register_on(line: RawFd, number: u64) {
     // SAFETY: no handler is installed; the owner put the lifeline at this number, and nothing else in this
     // program knows it.
     unsafe {
         libc::signal(libc::SIGPIPE, libc::SIG_IGN);
         libc::fcntl(line, libc::F_SETFD, libc::FD_CLOEXEC);
-        register(BorrowedFd::borrow_raw(line));
+        register(BorrowedFd::borrow_raw(line), Some(number));
     }
 }
 

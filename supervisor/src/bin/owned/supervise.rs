@@ -15,6 +15,7 @@ const LINES: &str = "Standard input is the lifeline: a pipe whose only write end
     - PID START  it is handed back\n  \
     ^ PID START  whom the owner belongs to: its end continues an owner that is stopped\n  \
     ~ NUMBER     what carries this number behind the mark is handed back\n  \
+    = PID START NUMBER  as `+`, unless that number is handed back: said by a child itself, which may be late\n  \
     .            the owner needs nobody any more\n\
     Other lines mean nothing. A Rust program has all of this in `spawn_owned::Owner::builder().native(PATH)`, \
     where PATH is this program.";

@@ -96,7 +96,7 @@ fn become_program(lent: &mut Lent<'_>) -> io::Result<()> {
         enter_control_group(members);
     }
     if order.speaks {
-        (lent.start, lent.told) = register(order.line);
+        (lent.start, lent.told) = register(order.line, None);
     }
     // Asked after the words went out: an owner that is still there then was alive when its supervisor could
     // hear them. For one that was not, nothing is started, as nobody might listen any more.
