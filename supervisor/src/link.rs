@@ -127,10 +127,12 @@ struct Started {
 impl Link {
     /// Starts a supervisor and tells it `lines`.
     pub(crate) fn start(about: &About<'_>, lines: &str) -> Result<Self, Error> {
-        let (line, started) = Lifeline::new(|| {
+        let (line, (started, told)) = Lifeline::new(|| {
             let (read, write) = sys::pipe()?;
+            // Before there is a supervisor: one whose owner dies meanwhile is to know what was handed back.
+            let told = sys::write_what_fits(&write, lines.as_bytes())?;
             let started = start_supervisor(about, &read)?;
-            io::Result::Ok((write, started))
+            io::Result::Ok((write, (started, told)))
         })
         .map_err(|source| Error::Spawn {
             program: about.helper.path.clone(),
@@ -155,7 +157,7 @@ impl Link {
                 return Err(tried("hand the supervisor its script")(error));
             }
         }
-        link.tell(lines, PATIENCE);
+        link.tell(&lines[told..], PATIENCE);
         link.stillborn = ended_at_once(started.word);
         Ok(link)
     }

@@ -334,12 +334,13 @@ impl State {
     /// Everything that a supervisor must know.
     fn lines(&self) -> String {
         let mut lines = String::new();
-        for (pid, covered) in &self.groups {
-            // Writing to a string cannot fail.
-            let _ = writeln!(lines, "+ {pid} {}", covered.start);
-        }
+        // What was handed back first: it must be known however little is heard of the rest.
         for number in &self.kept {
+            // Writing to a string cannot fail.
             let _ = writeln!(lines, "~ {number}");
+        }
+        for (pid, covered) in &self.groups {
+            let _ = writeln!(lines, "+ {pid} {}", covered.start);
         }
         lines
     }

@@ -22,7 +22,7 @@ mod wait;
 pub(crate) use cgroup::{ControlGroup, leave_control_groups};
 pub(crate) use descriptor::{
     above_standard, inheritable, inherited, lock, never_wait, pipe, poll_one, poll_pair, received,
-    say_that_it_works, silence, write_quietly,
+    say_that_it_works, silence, write_quietly, write_what_fits,
 };
 pub(crate) use fork::{Lifeline, forks};
 pub(crate) use register::{enter_control_group, register_on};

@@ -156,6 +156,64 @@ fn the_supervisor_is_killed_at_each_call_of_a_registration() {
     });
 }
 
+/// A supervisor whose owner dies while it is being started knows what was handed back before.
+#[test]
+fn the_owner_is_killed_as_it_starts_another_supervisor() {
+    for tier in tiers() {
+        let mut kills = 0;
+        for at in 0.. {
+            let mut witness = Witness::with(&tier, &[("IDLE", "20")]);
+            let kept = witness.number(CHILD);
+            until_runs(kept, "sleep");
+            let token = token(kept);
+            witness.tell(&format!("release {kept}"));
+            until("the supervisor goes", || witness.supervisor() == 0);
+            let Some(traced) = Traced::seize(witness.owner.id().cast_signed(), false) else {
+                return;
+            };
+            witness.order(CHILD);
+            let mut calls = std::iter::from_fn(|| traced.next_call());
+            let mut seen = 0;
+            let call = calls.find(|call| {
+                let speaks = call.number == WRITE;
+                let counts = speaks || WAITS.contains(&call.number);
+                seen += usize::from(counts);
+                counts && seen > at || speaks && call.first == OUTPUT
+            });
+            witness.kill();
+            until("no supervisor is left", || supervising(&token).is_none());
+            assert_eq!(witness.living(), [kept], "{tier}: call {at}");
+            if call.is_none_or(|call| call.number == WRITE && call.first == OUTPUT) {
+                break;
+            }
+            kills = at + 1;
+        }
+        assert!(kills > 1, "{tier}");
+        println!("{tier}: the owner killed where it writes or waits, {kills} times: 0 wrong ends");
+    }
+}
+
+/// The name by which a supervisor knows what its owner started.
+fn token(child: i32) -> String {
+    let environment = std::fs::read(format!("/proc/{child}/environ")).expect("a child");
+    let environment = String::from_utf8_lossy(&environment).into_owned();
+    let marked = |variable: &str| {
+        let (token, _) = variable.strip_prefix("SPAWN_OWNED=")?.split_once('.')?;
+        Some(token.to_owned())
+    };
+    environment.split('\0').find_map(marked).expect("a mark")
+}
+
+/// A supervisor of the owner with this name.
+fn supervising(token: &str) -> Option<i32> {
+    let entries = std::fs::read_dir("/proc").expect("proc");
+    let mut pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    pids.find(|pid| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(token)
+    })
+}
+
 /// A child that gets no turn until its owner is dead and its supervisor has gone: nobody would end it, so it
 /// becomes no program. A shell does not go before: it waits for the end of the lifeline, which the child holds.
 #[test]
@@ -225,5 +283,12 @@ fn the_control_loses_between_start_and_registration() {
         "{lost:?}"
     );
 }
+
+/// The calls by which a process waits for another.
+const WAITS: &[u64] = &[
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_poll.cast_unsigned(),
+    libc::SYS_ppoll.cast_unsigned(),
+];
 
 const SLEEP: u64 = libc::SYS_clock_nanosleep.cast_unsigned();

@@ -1,5 +1,6 @@
 """The lifeline of an owner and the supervisor at its other end."""
 
+import contextlib
 import os
 import select
 import signal
@@ -22,6 +23,8 @@ class Link:
         read, self.line = lifted_pipe()
         try:
             os.set_blocking(self.line, False)
+            # Before there is a supervisor: one whose owner dies meanwhile is to know what was handed back.
+            rest = _write_what_fits(self.line, lines)
             self.supervisor, word = start_supervisor(shell, token, grace, read)
         except BaseException:
             self.close()
@@ -29,7 +32,7 @@ class Link:
         finally:
             os.close(read)
         self.since = time.monotonic()
-        self.tell(lines, PATIENCE)
+        self.tell(rest, PATIENCE)
         #: Whether it ended before it said that it works: nothing may be started for it to protect.
         self.stillborn = _ended_at_once(word)
 
@@ -56,6 +59,15 @@ class Link:
         if self.line >= 0:
             close_all((self.line,))
             self.line = -1
+
+
+def _write_what_fits(line: int, lines: str) -> str:
+    """Writes as much as the pipe holds; gives the rest."""
+    data = lines.encode()
+    with contextlib.suppress(BlockingIOError):
+        while data:
+            data = data[os.write(line, data) :]
+    return data.decode()
 
 
 def _ended_at_once(word: int) -> bool:

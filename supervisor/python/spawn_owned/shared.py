@@ -116,8 +116,9 @@ class Shared:
 
     def start_supervisor(self) -> None:
         """Starts a supervisor and tells it everything that is covered."""
-        lines = [f"+ {pid} {covered.start}\n" for pid, covered in self.groups.items()]
-        lines += [f"~ {number}\n" for number in self.kept]
+        # What was handed back first: it must be known however little is heard of the rest.
+        lines = [f"~ {number}\n" for number in self.kept]
+        lines += [f"+ {pid} {covered.start}\n" for pid, covered in self.groups.items()]
         self.link = Link(self.shell, self.token, self.grace, "".join(lines))
         self.started += 1
 

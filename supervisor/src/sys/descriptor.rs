@@ -123,6 +123,28 @@ pub(crate) fn write_quietly(fd: BorrowedFd<'_>, bytes: &[u8], limit: Duration) -
     Ok(())
 }
 
+/// Writes as much as a pipe of ours holds, and never waits: how many bytes.
+pub(crate) fn write_what_fits(pipe: &OwnedFd, bytes: &[u8]) -> io::Result<usize> {
+    never_wait(pipe);
+    let mut told = 0;
+    while told < bytes.len() {
+        let rest = &bytes[told..];
+        // SAFETY: `rest` is valid for its length, and the pipe has a reader: this process.
+        let wrote = unsafe { libc::write(pipe.as_raw_fd(), rest.as_ptr().cast(), rest.len()) };
+        if let Ok(wrote) = usize::try_from(wrote) {
+            told += wrote;
+            continue;
+        }
+        let error = io::Error::last_os_error();
+        match error.kind() {
+            io::ErrorKind::WouldBlock => break,
+            io::ErrorKind::Interrupted => {}
+            _ => return Err(error),
+        }
+    }
+    Ok(told)
+}
+
 fn wait_for_room(fd: BorrowedFd<'_>, limit: Duration) {
     let mut place = libc::pollfd {
         fd: fd.as_raw_fd(),

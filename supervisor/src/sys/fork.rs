@@ -97,7 +97,6 @@ impl Lifeline {
         let Some(free) = free else {
             return Ok((None, rest));
         };
-        super::never_wait(&write);
         let fd = write.into_raw_fd();
         free.store(fd, Ordering::Relaxed);
         let made_after = forks();
