@@ -24,6 +24,8 @@ const LAST_WORDS: Duration = Duration::from_millis(100);
 const SETTLED: Duration = Duration::from_millis(50);
 /// How long a control group may take to be empty after it was killed.
 const LAST_MEMBERS: Duration = Duration::from_secs(2);
+/// What a pipe holds.
+const PIPE: usize = 64 * 1024;
 /// Longer lines are nobody's.
 const LONGEST: usize = 128;
 
@@ -178,11 +180,15 @@ fn listen(
     let mut text: Vec<u8> = Vec::new();
     let mut buffer = [0; 4096];
     let mut settled = false;
+    let mut late_reads = PIPE / buffer.len();
     loop {
         let left = end.map(|end| end.saturating_duration_since(Instant::now()));
-        if left.is_some_and(|left| left.is_zero()) {
+        // Who had no turn meanwhile has not read yet what was said in time, at most what a pipe holds.
+        let overdue = left.is_some_and(|left| left.is_zero());
+        if overdue && late_reads == 0 {
             return;
         }
+        late_reads -= usize::from(overdue);
         if let Some(Above::Ended) = known.above {
             known.above = None;
             let_go_on(owner, watched);
@@ -211,6 +217,9 @@ fn listen(
             end = Some(Instant::now() + LAST_WORDS);
         }
         if !said {
+            if overdue {
+                return;
+            }
             continue;
         }
         match line.read(&mut buffer) {

@@ -156,6 +156,36 @@ fn the_supervisor_is_killed_at_each_call_of_a_registration() {
     });
 }
 
+/// A native supervisor that sees its owner's death reads what was said before, also if it has no turn meanwhile.
+#[test]
+fn a_supervisor_without_a_turn_reads_the_last_words() {
+    for tier in tiers().iter().filter(|tier| !is_shell(tier)) {
+        let mut witness = Witness::new(tier);
+        let spared = witness.number("plain exec sleep 1000");
+        let last = witness.number("plain exec sleep 1000");
+        until_runs(witness.number(CHILD), "sleep");
+        let Some(traced) = Traced::seize(witness.supervisor(), false) else {
+            return;
+        };
+        // More than it reads at once, while it is held.
+        for _ in 0..150 {
+            assert_eq!(witness.tell(&format!("adopt {spared}")), "adopted");
+            assert_eq!(witness.tell(&format!("release {spared}")), "released");
+        }
+        assert_eq!(witness.tell(&format!("adopt {last}")), "adopted");
+        witness.kill();
+        let reads = |call: &Call| call.number == libc::SYS_read.cast_unsigned() && call.first == 3;
+        let read = std::iter::from_fn(|| traced.next_call()).find(reads);
+        assert!(read.is_some() && traced.next_call().is_some(), "{tier}");
+        let held = std::time::Instant::now();
+        until("far longer than it waits for words", || {
+            held.elapsed() > Duration::from_millis(300)
+        });
+        traced.release();
+        witness.until_only(&[spared]);
+    }
+}
+
 /// A supervisor whose owner dies while it is being started knows what was handed back before.
 #[test]
 fn the_owner_is_killed_as_it_starts_another_supervisor() {
@@ -194,7 +224,7 @@ fn the_owner_is_killed_as_it_starts_another_supervisor() {
 }
 
 /// The name by which a supervisor knows what its owner started.
-fn token(child: i32) -> String {
+pub(crate) fn token(child: i32) -> String {
     let environment = std::fs::read(format!("/proc/{child}/environ")).expect("a child");
     let environment = String::from_utf8_lossy(&environment).into_owned();
     let marked = |variable: &str| {
