@@ -25,6 +25,7 @@ mod foreground;
 mod ledger;
 mod lifeline;
 mod live;
+mod model;
 mod moments;
 mod numbers;
 #[path = "support/processes.rs"]

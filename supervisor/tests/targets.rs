@@ -67,13 +67,23 @@ const NONSENSE: &[&str] = &[
 ];
 
 /// A process that leads a group, is known to no supervisor, and ends with this value.
-struct Bystander(Child);
+pub(crate) struct Bystander(Child);
 
 impl Bystander {
-    fn new() -> Self {
+    /// One with this mark, if any.
+    pub(crate) fn with(mark: Option<(&str, &String)>) -> Self {
         let mut command = Command::new("/bin/sleep");
-        // detached-spawn: whom no signal may hit, in a group of its own; ended with this value
-        Self(command.arg("1000").process_group(0).spawn().expect("sleep"))
+        command.arg("1000").env_remove("SPAWN_OWNED").envs(mark);
+        // detached-spawn: whom only its own words may end, in a group of its own; ended with this value
+        Self(command.process_group(0).spawn().expect("sleep"))
+    }
+
+    pub(crate) fn pid(&self) -> i32 {
+        self.0.id().cast_signed()
+    }
+
+    pub(crate) fn lives(&mut self) -> bool {
+        self.0.try_wait().expect("a child").is_none()
     }
 }
 
@@ -87,8 +97,8 @@ impl Drop for Bystander {
 #[test]
 fn nobody_but_those_of_whole_lines_is_signalled() {
     for tier in tiers() {
-        let mut bystander = Bystander::new();
-        let number = bystander.0.id().to_string();
+        let mut bystander = Bystander::with(None);
+        let number = bystander.pid().to_string();
         let mut witness = Witness::with(&tier, &[("GRACE", "1000")]);
         let child = witness.number("program /bin/sleep 1000");
         until_runs(child, "sleep");
@@ -111,7 +121,7 @@ fn nobody_but_those_of_whole_lines_is_signalled() {
         assert!(!lives(supervisor));
         let meant = |target: &i32| [-child, child].contains(target);
         assert!(targets.iter().all(meant), "{tier}: {targets:?}");
-        assert!(bystander.0.try_wait().expect("a child").is_none(), "{tier}");
+        assert!(bystander.lives(), "{tier}");
         println!(
             "{tier}: {} calls of kill, each with its target",
             targets.len()
@@ -119,14 +129,17 @@ fn nobody_but_those_of_whole_lines_is_signalled() {
     }
 }
 
+/// The lifeline of a supervisor, to be written on.
+pub(crate) fn lifeline(supervisor: i32) -> std::fs::File {
+    let line = format!("/proc/{supervisor}/fd/3");
+    let line = std::fs::OpenOptions::new().write(true).open(line);
+    line.expect("its lifeline")
+}
+
 /// Writes nonsense on the lifeline, with the bystander's number, the numbers of the supervisor's own group
 /// and of its owner's, and ends with a line that has no end.
 fn say(supervisor: i32, bystander: &str) {
-    let line = format!("/proc/{supervisor}/fd/3");
-    let mut line = std::fs::OpenOptions::new()
-        .write(true)
-        .open(line)
-        .expect("its lifeline");
+    let mut line = lifeline(supervisor);
     let of_the_owner = processes::look(std::process::id().cast_signed())
         .expect("this process")
         .group;
