@@ -14,6 +14,7 @@ mod asynchronous;
 mod below;
 mod calls;
 mod children;
+mod counts;
 mod deaths;
 mod documented;
 mod escapes;

@@ -17,7 +17,7 @@ fn rounds(tiers: usize) -> usize {
 }
 
 /// A number below `bound`, another at each call, the same in each run.
-fn number(seed: &mut u64, bound: u64) -> u64 {
+pub(crate) fn number(seed: &mut u64, bound: u64) -> u64 {
     *seed ^= *seed << 13;
     *seed ^= *seed >> 7;
     *seed ^= *seed << 17;
@@ -25,7 +25,7 @@ fn number(seed: &mut u64, bound: u64) -> u64 {
 }
 
 /// Waits for a moment: a kill is to fall on no other.
-fn spin(micros: u64) {
+pub(crate) fn spin(micros: u64) {
     let moment = Instant::now() + Duration::from_micros(micros);
     while Instant::now() < moment {
         std::hint::spin_loop();
