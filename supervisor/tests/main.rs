@@ -26,6 +26,7 @@ mod foreground;
 mod ledger;
 mod lifeline;
 mod live;
+mod memory;
 mod model;
 mod moments;
 mod numbers;

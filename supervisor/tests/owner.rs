@@ -386,6 +386,8 @@ fn die(way: &str) -> String {
         "exit" => std::process::exit(0),
         "overflow" => format!("{}", overflow(1)),
         "thread" => beside::exit_in_a_thread(),
+        "no-memory" => beside::ask_for_too_much(),
+        "all-memory" => beside::take_all_memory(),
         "exec" => panic!(
             "{}",
             std::process::Command::new("/bin/sleep").arg("1000").exec()

@@ -153,3 +153,24 @@ pub(crate) fn exit_in_a_thread() -> String {
     let ends = std::thread::spawn(|| unsafe { libc::_exit(0) });
     format!("{:?}", ends.join())
 }
+
+/// Asks for more memory than this process may have, as a program does that takes this for impossible.
+pub(crate) fn ask_for_too_much() -> String {
+    let limit = libc::rlimit {
+        rlim_cur: 1 << 30,
+        rlim_max: 1 << 30,
+    };
+    // SAFETY: a filled limit, for this process alone.
+    let limited = unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) };
+    assert_eq!(limited, 0);
+    format!("{}", std::hint::black_box(vec![1_u8; 2 << 30]).len())
+}
+
+/// Takes memory until there is none, or so much that nobody limits it.
+pub(crate) fn take_all_memory() -> String {
+    const MOST: usize = 512;
+    let all: Vec<Vec<u8>> = (0..MOST)
+        .map(|_| std::hint::black_box(vec![1_u8; 1 << 20]))
+        .collect();
+    format!("has {} MiB", all.len())
+}
