@@ -309,7 +309,7 @@ fn a_try_that_fails_leaves_nothing() {
 }
 
 /// The children of a process, zombies too.
-fn children(parent: i32) -> Vec<i32> {
+pub(crate) fn children(parent: i32) -> Vec<i32> {
     let entries = std::fs::read_dir("/proc").expect("proc").flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let all = pids.filter_map(crate::processes::look);

@@ -22,6 +22,7 @@ mod escapes;
 mod failing;
 mod failures;
 mod families;
+mod first;
 mod foreground;
 mod ledger;
 mod lifeline;

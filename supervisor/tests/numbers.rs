@@ -17,6 +17,22 @@ pub(crate) fn in_a_space(name: &str) -> bool {
     if std::env::var("IN_A_SPACE").is_ok() {
         return true;
     }
+    let Some(mut command) = into_a_space() else {
+        return false;
+    };
+    let inside = one_test(name);
+    command.arg(inside.get_program()).args(inside.get_args());
+    command.env("IN_A_SPACE", "1").stdin(Stdio::null());
+    let output = command.output().expect("unshare");
+    let said = [output.stdout, output.stderr].concat();
+    println!("{}", String::from_utf8_lossy(&said));
+    assert!(output.status.success(), "{name} fails");
+    false
+}
+
+/// What starts the program that its arguments end with as the first in a space of numbers; none where the
+/// system permits none, which is said.
+pub(crate) fn into_a_space() -> Option<Command> {
     let new = ["--pid", "--fork", "--mount-proc", "--kill-child"];
     let user = ["--user", "--map-root-user"];
     // Where that is not for everybody, it may be in a space of users.
@@ -29,20 +45,11 @@ pub(crate) fn in_a_space(name: &str) -> bool {
     let Some(way) = ways.iter().find(|way| works(way)) else {
         println!("not run: this system permits no space of numbers (unshare)");
         assert!(std::env::var("CI").is_err(), "unshare --pid is needed");
-        return false;
+        return None;
     };
-    let inside = one_test(name);
     let mut command = Command::new("unshare");
-    command
-        .args(way)
-        .arg(inside.get_program())
-        .args(inside.get_args());
-    command.env("IN_A_SPACE", "1").stdin(Stdio::null());
-    let output = command.output().expect("unshare");
-    let said = [output.stdout, output.stderr].concat();
-    println!("{}", String::from_utf8_lossy(&said));
-    assert!(output.status.success(), "{name} fails");
-    false
+    command.args(way);
+    Some(command)
 }
 
 /// Lets the next numbers follow `number`.

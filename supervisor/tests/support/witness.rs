@@ -99,11 +99,15 @@ impl Witness {
 
     /// The same, with more in its environment.
     pub(crate) fn with(tier: &str, variables: &[(&str, &str)]) -> Self {
+        Self::below(Command::new(example("owner")), tier, variables)
+    }
+
+    /// The same, started by another program: `command` ends with the owner's.
+    pub(crate) fn below(mut command: Command, tier: &str, variables: &[(&str, &str)]) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let mark = format!("WITNESS={}.{number};", std::process::id());
         let (name, value) = mark.split_once('=').expect("made so");
-        let mut command = Command::new(example("owner"));
         let (file, off) = file_and_off(tier);
         command
             .arg(file)
