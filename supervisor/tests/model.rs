@@ -104,8 +104,10 @@ fn no_order_of_steps_loses_a_group_or_ends_another() {
     }
 }
 
-/// Each rule broken, and for which owners that is a fault: for others something else stands in for it.
-const BROKEN: &[(Broken, fn(Rules) -> bool)] = &[
+/// For which owners a broken rule is a fault: for others something else stands in for it.
+type IsFault = fn(Rules) -> bool;
+
+const BROKEN: &[(Broken, IsFault)] = &[
     (Broken::ToldAfterItsStart, |rules| rules.marks),
     (Broken::NoReplay, |_| true),
     (Broken::ReplayOfAnOldCopy, |_| true),

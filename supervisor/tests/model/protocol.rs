@@ -56,9 +56,8 @@ impl Known {
     /// Does what a word says.
     pub(super) fn heed(&mut self, word: Word) {
         match word {
-            Word::Cover(group) => self.covered.add(group),
             Word::CoverUnlessKept(group) if self.kept.has(group) => {}
-            Word::CoverUnlessKept(group) => self.covered.add(group),
+            Word::Cover(group) | Word::CoverUnlessKept(group) => self.covered.add(group),
             Word::Forget(group) => self.covered.remove(group),
             Word::Keep(group) => self.kept.add(group),
             Word::Leave => {}
@@ -213,6 +212,9 @@ pub(super) struct World {
     pub(super) fault: Option<Fault>,
 }
 
+/// Takes what may happen next, and how that changes the world.
+type May<'a> = dyn FnMut(Step, &dyn Fn(&mut World)) + 'a;
+
 impl World {
     pub(super) fn new() -> Self {
         let mut groups = [Group::Absent; GROUPS];
@@ -236,7 +238,7 @@ impl World {
     /// Everything that may happen next.
     pub(super) fn next(&self, rules: Rules) -> Vec<(Step, Self)> {
         let mut steps = Vec::new();
-        let mut may = |step: Step, change: &dyn Fn(&mut Self)| {
+        let mut may = |step: Step, change: &dyn Fn(&mut World)| {
             let mut next = self.clone();
             change(&mut next);
             steps.push((step, next));
@@ -244,7 +246,7 @@ impl World {
         if self.owner {
             self.program_steps(rules, &mut may);
             self.watcher_steps(rules, &mut may);
-            may(Step::OwnerDies, &Self::owner_dies);
+            may(Step::OwnerDies, &World::owner_dies);
         }
         for group in 0..SPAWNED {
             self.child_step(rules, group, &mut may);
@@ -277,7 +279,7 @@ impl World {
         self.program != Program::Free || self.watcher == Watcher::Replaces
     }
 
-    fn program_steps(&self, rules: Rules, may: &mut dyn FnMut(Step, &dyn Fn(&mut Self))) {
+    fn program_steps(&self, rules: Rules, may: &mut May<'_>) {
         match self.program {
             Program::Free if self.locked() => {}
             Program::Free => {
@@ -312,13 +314,7 @@ impl World {
     }
 
     /// Takes the lock, and makes a supervisor if there is none.
-    fn begin(
-        &self,
-        rules: Rules,
-        step: Step,
-        group: usize,
-        may: &mut dyn FnMut(Step, &dyn Fn(&mut Self)),
-    ) {
+    fn begin(&self, rules: Rules, step: Step, group: usize, may: &mut May<'_>) {
         if self.link.is_some() {
             may(step, &|next| next.program = next.first_step(group));
         } else if self.supervisors.len() < rules.supervisors {
@@ -359,10 +355,9 @@ impl World {
         self.tell(Word::Forget(group));
     }
 
-    fn watcher_steps(&self, rules: Rules, may: &mut dyn FnMut(Step, &dyn Fn(&mut Self))) {
+    fn watcher_steps(&self, rules: Rules, may: &mut May<'_>) {
         let broken = |rule| rules.broken == Some(rule);
         match self.watcher {
-            Watcher::Free => {}
             Watcher::Replaces => may(Step::Replaces, &|next| {
                 next.take_up(rules, next.covered);
                 next.watcher = Watcher::Free;
@@ -376,7 +371,7 @@ impl World {
                 next.take_up(rules, covered);
                 next.watcher = Watcher::Free;
             }),
-            Watcher::Copied(_) => {}
+            Watcher::Free | Watcher::Copied(_) => {}
         }
         let (Watcher::Free, Some(link)) = (self.watcher, self.link) else {
             return;
@@ -398,7 +393,7 @@ impl World {
             if broken(Broken::IdleWithoutLock) {
                 may(Step::LetsGo, &|next| next.watcher = Watcher::SawIdle);
             } else if !self.locked() {
-                may(Step::LetsGo, &Self::let_go);
+                may(Step::LetsGo, &World::let_go);
             }
         }
     }
@@ -473,14 +468,9 @@ impl World {
         works
     }
 
-    fn child_step(
-        &self,
-        rules: Rules,
-        group: usize,
-        may: &mut dyn FnMut(Step, &dyn Fn(&mut Self)),
-    ) {
+    fn child_step(&self, rules: Rules, group: usize, may: &mut May<'_>) {
         let looks_first = rules.broken == Some(Broken::LooksFirst);
-        let change: &dyn Fn(&mut Self) = match self.groups[group] {
+        let change: &dyn Fn(&mut World) = match self.groups[group] {
             Group::Silent(line) if looks_first => &move |next| {
                 next.groups[group] = next.looked(Group::Looked(line));
             },
@@ -531,12 +521,7 @@ impl World {
         }
     }
 
-    fn supervisor_steps(
-        &self,
-        rules: Rules,
-        at: usize,
-        may: &mut dyn FnMut(Step, &dyn Fn(&mut Self)),
-    ) {
+    fn supervisor_steps(&self, rules: Rules, at: usize, may: &mut May<'_>) {
         let supervisor = &self.supervisors[at];
         if supervisor.life != Life::Works {
             return;
@@ -559,7 +544,7 @@ impl World {
         let has_read = supervisor.line.is_empty() || reads_no_more;
         if has_read && (ended || rules.native && !self.owner) {
             may(Step::SupervisorEnds(at), &|next| {
-                next.do_last_work(rules, at)
+                next.do_last_work(rules, at);
             });
         }
     }
