@@ -60,7 +60,7 @@ fn numbers_are_used_up_again_and_again() {
 fn supervisors_are_killed_again_and_again() {
     const BORNE: usize = 5;
     let tiers = tiers();
-    let owners = count(tiers.len(), 1000 / BORNE) / tiers.len();
+    let owners = count(2 * tiers.len(), 1000 / BORNE) / tiers.len();
     let groups = count(20, 100);
     let mut seed = 0x9e37_79b9_7f4a_7c15;
     for tier in &tiers {

@@ -31,8 +31,14 @@ fn it_owns_as_any_other() {
         let adopted = witness.number("plain exec sleep 1000");
         assert_eq!(witness.tell(&format!("adopt {adopted}")), "adopted");
         assert!(witness.tell("status").contains(&format!("[{adopted}]")));
-        // Another supervisor takes the place of one that is killed.
         let supervisor = witness.supervisor();
+        // One that took the number 1 for another's would be gone by then.
+        let begin = Instant::now();
+        until("it has settled", || {
+            begin.elapsed() > Duration::from_millis(500)
+        });
+        assert_eq!(witness.supervisor(), supervisor, "{tier}");
+        // Another one takes the place of one that is killed.
         witness.number(&format!("plain kill -9 {supervisor}"));
         until("another supervisor", || {
             ![0, supervisor].contains(&witness.supervisor())
