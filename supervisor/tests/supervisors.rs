@@ -78,10 +78,10 @@ fn a_supervisor_that_cannot_work() {
 /// numbers of its own: were it not refused, everybody in there would be ended, and nobody else.
 #[test]
 fn a_shell_without_its_own_kill() {
+    use std::os::unix::fs::PermissionsExt as _;
     if !in_a_space("supervisors::a_shell_without_its_own_kill") {
         return;
     }
-    use std::os::unix::fs::PermissionsExt as _;
     let file = std::env::temp_dir().join(format!("owned-no-kill-{}", std::process::id()));
     let text = "#!/bin/bash\nenable -n kill\nsource /dev/stdin \"${@:2}\"\n";
     std::fs::write(&file, text).expect("a file");
