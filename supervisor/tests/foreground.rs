@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 
 use crate::below::words;
 use crate::processes::below;
-use crate::witness::{carrying, heed_hangups, kill, lives, state, until};
+use crate::witness::{carrying, heed_the_terminal, kill, lives, state, until};
 
 struct Run {
     mark: String,
@@ -29,7 +29,7 @@ impl Run {
     }
 
     fn start(name: &str, program: &str, words: &[&str], options: &[&str], text: &str) -> Self {
-        heed_hangups();
+        heed_the_terminal();
         let mark = format!("WITNESS={}.run-{name};", std::process::id());
         let (variable, value) = mark.split_once('=').expect("made so");
         let mut command = Command::new(program);

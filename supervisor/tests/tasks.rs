@@ -20,7 +20,7 @@ use serde_json::Value;
 use spawn_owned::Owner;
 use spawn_owned::tasks::{Store, Tasks};
 
-use crate::witness::{carrying, kill, lives, until};
+use crate::witness::{carrying, heed_the_terminal, kill, lives, until};
 
 /// A state folder of the test's own, a mark that everything below carries, and an owner for tasks: all
 /// gone at the end.
@@ -54,6 +54,7 @@ impl Home {
 
     /// Another program, in the same surroundings.
     pub(crate) fn command_of(&self, program: &str) -> Command {
+        heed_the_terminal();
         let (variable, value) = self.mark.split_once('=').expect("made so");
         let mut command = Command::new(program);
         command

@@ -5,7 +5,7 @@ use std::io::{Read as _, Write as _};
 use std::os::fd::{AsRawFd as _, FromRawFd as _};
 use std::process::{Child, Command, Stdio};
 
-use crate::witness::{DEADLINE, kill, state};
+use crate::witness::{DEADLINE, heed_the_terminal, kill, state};
 
 /// A shell at a terminal of its own, and what it has shown.
 pub(crate) struct Terminal {
@@ -16,6 +16,7 @@ pub(crate) struct Terminal {
 
 impl Terminal {
     pub(crate) fn new() -> Self {
+        heed_the_terminal();
         let (mut ours, mut theirs) = (0, 0);
         // SAFETY: both numbers are filled; nothing else is passed.
         let (ours, theirs) = unsafe {

@@ -275,10 +275,13 @@ pub(crate) fn kill(pid: i32, signal: i32) {
     unsafe { libc::kill(pid, signal) };
 }
 
-/// Lets a hangup end what is started from now on: whoever started the tests may ignore it, as nohup does.
-pub(crate) fn heed_hangups() {
-    // SAFETY: the default of one signal, which nobody here handles.
-    unsafe { libc::signal(libc::SIGHUP, libc::SIG_DFL) };
+/// Lets the signals of a terminal end what is started from now on: whoever started the tests may ignore them,
+/// as nohup does, and a shell for what it runs in the background.
+pub(crate) fn heed_the_terminal() {
+    for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT] {
+        // SAFETY: the default of a signal that nobody here handles.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
 }
 
 /// Processes that have not ended and carry `mark` in their environment, in ascending order.
