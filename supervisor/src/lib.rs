@@ -30,7 +30,9 @@
 //! ([vfork(2)](https://man7.org/linux/man-pages/man2/vfork.2.html)), as
 //! [posix_spawn(3)](https://man7.org/linux/man-pages/man3/posix_spawn.3.html) has it do its own work: no
 //! other program stands in between, and the owner's size costs nothing. Where a system
-//! permits no such child, a launcher is started in its place: the owner's own file, `owned`, or the shell.
+//! permits no such child, a launcher is started in its place: the owner's own file, `owned`, or the shell. It may
+//! be late, so it says `= PID START NUMBER`: that means nothing any more if the child with this number was
+//! handed back.
 //!
 //! The system closes the lifeline when the owner ends, by any means, and a pipe without a writer is at its
 //! end ([pipe(7)](https://man7.org/linux/man-pages/man7/pipe.7.html)). The supervisor then asks every
@@ -66,7 +68,8 @@
 //! 2. A signal goes to a number above 1 only, and to a group only while its identity holds.
 //! 3. The lifeline's write end is closed in every program that is started and in every forked child.
 //! 4. A child is told of on the lifeline before it runs anything.
-//! 5. The set of covered groups is the truth; a supervisor only has a copy, and a new one gets all of it.
+//! 5. The set of covered groups is the truth; a supervisor only has a copy, and a new one finds it in its
+//!    pipe when it begins.
 //! 6. No call that a program makes waits for a supervisor longer than two seconds.
 //!
 //! ## What still escapes

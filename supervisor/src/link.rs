@@ -127,8 +127,10 @@ struct Started {
 impl Link {
     /// Starts a supervisor and tells it `lines`.
     pub(crate) fn start(about: &About<'_>, lines: &str) -> Result<Self, Error> {
-        let (line, (started, told)) = Lifeline::new(|| {
+        let made = Lifeline::new(|| {
             let (read, write) = sys::pipe()?;
+            // No write on it waits, of this process or of a child that says who it is.
+            sys::never_wait(&write);
             // Before there is a supervisor: one whose owner dies meanwhile is to know what was handed back.
             let told = sys::write_what_fits(&write, lines.as_bytes())?;
             let started = start_supervisor(about, &read)?;
@@ -138,7 +140,7 @@ impl Link {
             program: about.helper.path.clone(),
             source,
         })?;
-        let line = line.ok_or_else(|| Error::Unprotected {
+        let (line, (started, told)) = made.ok_or_else(|| Error::Unprotected {
             why: "this process has as many owners as it can have".to_owned(),
         })?;
         let mut link = Self {

@@ -333,10 +333,11 @@ impl State {
 
     /// Everything that a supervisor must know.
     fn lines(&self) -> String {
+        // Writing to a string cannot fail.
         let mut lines = String::new();
-        // What was handed back first: it must be known however little is heard of the rest.
+        // What was handed back first: it must be known however little is heard of the rest. Beyond what a pipe
+        // holds, what comes last is told when there is a reader.
         for number in &self.kept {
-            // Writing to a string cannot fail.
             let _ = writeln!(lines, "~ {number}");
         }
         for (pid, covered) in &self.groups {

@@ -24,7 +24,7 @@ const LAST_WORDS: Duration = Duration::from_millis(100);
 const SETTLED: Duration = Duration::from_millis(50);
 /// How long a control group may take to be empty after it was killed.
 const LAST_MEMBERS: Duration = Duration::from_secs(2);
-/// What a pipe holds.
+/// What a pipe holds unless somebody made it larger ([pipe(7)](https://man7.org/linux/man-pages/man7/pipe.7.html)).
 const PIPE: usize = 64 * 1024;
 /// Longer lines are nobody's.
 const LONGEST: usize = 128;

@@ -134,8 +134,11 @@ pub(crate) fn replace(shared: &Shared, state: &mut State) {
     let Some(link) = state.link.take() else {
         return;
     };
-    let status = await_end(link.supervisor, Duration::from_secs(1));
-    let lived = link.since.elapsed();
+    let (supervisor, since) = (link.supervisor, link.since);
+    // A process has so many lifelines at most: the new one takes the place of this one.
+    drop(link);
+    let status = await_end(supervisor, Duration::from_secs(1));
+    let lived = since.elapsed();
     if let Some(code) = status.and_then(|status| status.code())
         && lived < STILLBORN
     {

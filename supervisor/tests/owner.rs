@@ -232,6 +232,7 @@ fn tell(owner: &Owner, order: &str, rest: &str) -> Result<String, Error> {
         "sweep" => format!("{:?}", owner.sweep()?),
         "pid" => format!("{}", std::process::id()),
         "leak" => beside::leak(),
+        "all-owners" => beside::all_owners(rest)?,
         _ => die(order),
     })
 }

@@ -122,6 +122,16 @@ fn a_supervisor_that_is_stuck() {
     }
 }
 
+/// A process can have so many owners. The supervisor of the last one is replaced as any other's is, and its
+/// children live on.
+#[test]
+fn as_many_owners_as_there_can_be() {
+    let mut witness = Witness::new("/bin/sh");
+    assert_eq!(witness.tell("all-owners /bin/sh"), "256 1 None");
+    witness.kill();
+    witness.until_only(&[]);
+}
+
 /// What happens to be inheritable when the first child is started does not stay open in its supervisor.
 #[test]
 fn a_supervisor_holds_nothing_of_its_owners() {

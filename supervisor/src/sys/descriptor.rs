@@ -123,9 +123,8 @@ pub(crate) fn write_quietly(fd: BorrowedFd<'_>, bytes: &[u8], limit: Duration) -
     Ok(())
 }
 
-/// Writes as much as a pipe of ours holds, and never waits: how many bytes.
+/// Writes as much as a pipe of ours holds on which nobody waits ([`never_wait`]): how many bytes.
 pub(crate) fn write_what_fits(pipe: &OwnedFd, bytes: &[u8]) -> io::Result<usize> {
-    never_wait(pipe);
     let mut told = 0;
     while told < bytes.len() {
         let rest = &bytes[told..];

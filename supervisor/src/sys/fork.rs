@@ -81,10 +81,11 @@ pub(crate) struct Lifeline {
 
 impl Lifeline {
     /// Makes the write end known while `make` runs, so that no fork sees it in between. `make` gives
-    /// the write end; what else it opens and closes is not seen by a fork either.
+    /// the write end; what else it opens and closes is not seen by a fork either. None, and nothing is made,
+    /// where this process has as many as it can have.
     pub(crate) fn new<T, E>(
         make: impl FnOnce() -> Result<(OwnedFd, T), E>,
-    ) -> Result<(Option<Self>, T), E> {
+    ) -> Result<Option<(Self, T)>, E> {
         HANDLERS.call_once(|| {
             // SAFETY: the three functions are safe to call around a fork, as they say.
             unsafe { pthread_atfork(Some(lock), Some(unlock), Some(forked)) };
@@ -92,15 +93,15 @@ impl Lifeline {
         // SAFETY: given back by `Held`.
         unsafe { lock() };
         let _held = Held;
-        let (write, rest) = make()?;
         let free = LINES.iter().find(|line| line.load(Ordering::Relaxed) == 0);
         let Some(free) = free else {
-            return Ok((None, rest));
+            return Ok(None);
         };
+        let (write, rest) = make()?;
         let fd = write.into_raw_fd();
         free.store(fd, Ordering::Relaxed);
         let made_after = forks();
-        Ok((Some(Self { fd, made_after }), rest))
+        Ok(Some((Self { fd, made_after }, rest)))
     }
 
     /// The write end, if it is still open here: it is not in a forked child.

@@ -23,7 +23,7 @@ pub(crate) fn enter_control_group(members: &CStr) {
     let fd = open(members, libc::O_WRONLY | libc::O_CLOEXEC);
     // 0 is who writes it.
     write(fd, b"0");
-    // SAFETY: the number is ours alone.
+    // SAFETY: the number is ours alone, or -1, which is nobody's.
     unsafe { close(fd) };
 }
 
@@ -55,8 +55,8 @@ pub(super) fn register(line: BorrowedFd<'_>, number: Option<u64>) -> (u64, bool)
 /// The launcher's words, on a descriptor that ends with this program, with the `number` in its mark. An owner
 /// that hears nothing of it starts another supervisor, which learns of this process.
 pub(crate) fn register_on(line: RawFd, number: u64) {
-    // SAFETY: no handler is installed; the owner put the lifeline at this number, and nothing else in this
-    // program knows it.
+    // SAFETY: no handler is installed; the owner put the lifeline at this number, which was read from digits
+    // and so is none below 0, and nothing else in this program knows it.
     unsafe {
         libc::signal(libc::SIGPIPE, libc::SIG_IGN);
         libc::fcntl(line, libc::F_SETFD, libc::FD_CLOEXEC);
@@ -68,7 +68,7 @@ pub(crate) fn register_on(line: RawFd, number: u64) {
 fn read_start(path: &CStr, buffer: &mut [u8]) -> usize {
     let fd = open(path, libc::O_RDONLY | libc::O_CLOEXEC);
     let length = read(fd, buffer);
-    // SAFETY: the number is ours alone.
+    // SAFETY: the number is ours alone, or -1, which is nobody's.
     unsafe { close(fd) };
     usize::try_from(length).unwrap_or(0)
 }

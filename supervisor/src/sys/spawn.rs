@@ -192,7 +192,8 @@ pub(crate) fn exec(
     let environment = environment.map(pointers);
     let (path, arguments) = (path.as_ptr(), arguments.as_ptr().cast());
     // SAFETY: no handler is installed; the path and both lists, which end with NULL, live until the call
-    // returns.
+    // returns. Without an environment that of this process is read, which no other thread changes: a launcher
+    // has one.
     unsafe {
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
         match &environment {

@@ -138,6 +138,41 @@ pub(crate) fn unanswered(owner: &Owner, tries: u32) -> Result<String, Error> {
     Ok(format!("{tries}"))
 }
 
+/// Makes owners by the shell at `path` until there can be no more, and kills the supervisor of the last: how many
+/// there are, and how it stands with that one and its child.
+pub(crate) fn all_owners(path: &str) -> Result<String, Error> {
+    let mut all = Vec::new();
+    loop {
+        let owner = Owner::builder().no_ledger().shell(path).build()?;
+        let mut command = spawn_owned::Command::new("/bin/sleep");
+        command.arg("1000");
+        match owner.spawn_owned(command, "one of many") {
+            Ok(child) => all.push((owner, child)),
+            Err(Error::Unprotected { .. }) => break,
+            Err(error) => return Err(error),
+        }
+    }
+    let count = all.len();
+    let (owner, child) = all.last_mut().unwrap();
+    let killed = owner.status()?.supervisor.unwrap();
+    // SAFETY: a process that this one started and has not reaped.
+    unsafe { libc::kill(killed.cast_signed(), libc::SIGKILL) };
+    let status = loop {
+        let status = owner.status()?;
+        if status.restarted > 0 || status.unprotected.is_some() {
+            break status;
+        }
+        std::thread::yield_now();
+    };
+    // A supervisor that takes its owner for dead asks its children to end within this time.
+    let ended = child.wait_timeout(Duration::from_millis(300))?;
+    let found = format!("{count} {} {ended:?}", status.restarted);
+    for (_owner, child) in all {
+        child.stop(Duration::from_secs(3))?;
+    }
+    Ok(found)
+}
+
 /// Makes a pipe that whatever is started inherits; what it is called among a process's descriptors.
 pub(crate) fn leak() -> String {
     let mut ends = [0; 2];
