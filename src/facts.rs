@@ -67,7 +67,8 @@ pub struct Facts {
     pub index: index::Index,
 }
 
-/// Items of a list, or entries of a dictionary, beyond this many are not read.
+/// Items of a list, entries of a dictionary, and values of a name or an attribute beyond this many are not
+/// read.
 pub(crate) const MAX_ITEMS: usize = 512;
 
 /// A function that a test replaces by a double which does not call it.

@@ -44,6 +44,16 @@ pub struct Outcome {
     pub failed: bool,
 }
 
+impl Outcome {
+    /// Adds what another thread found.
+    fn add(&mut self, own: Self) {
+        self.report.scanned += own.report.scanned;
+        self.report.files.extend(own.report.files);
+        self.report.problems.extend(own.report.problems);
+        self.failed |= own.failed;
+    }
+}
+
 /// Reads and judges `inputs`. The same inputs give the same report, whatever the number of threads.
 pub fn run(inputs: &[Input], problems: Vec<Problem>, options: &Options) -> Outcome {
     let filter = if options.prefilter {
@@ -77,10 +87,7 @@ pub fn run(inputs: &[Input], problems: Vec<Problem>, options: &Options) -> Outco
             match thread.map(thread::ScopedJoinHandle::join) {
                 Ok(Ok(own)) => {
                     started = true;
-                    outcome.report.scanned += own.report.scanned;
-                    outcome.report.files.extend(own.report.files);
-                    outcome.report.problems.extend(own.report.problems);
-                    outcome.failed |= own.failed;
+                    outcome.add(own);
                 }
                 Ok(Err(_)) => outcome.failed = true,
                 Err(error) => refused = Some(error),

@@ -1,6 +1,8 @@
 //! Words in bytes: which groups of them are there, told in one pass.
 
 mod anchors;
+mod module;
+mod reach;
 mod word;
 
 use std::collections::BTreeMap;
@@ -9,7 +11,8 @@ use aho_corasick::packed::{self, Searcher};
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use self::anchors::{Anchor, anchors};
-pub(super) use self::word::{ASKING, Bytes, UNREACHED};
+pub(super) use self::reach::{ASKING, UNREACHED};
+pub(super) use self::word::Bytes;
 use self::word::{In, Word};
 use super::escapes;
 use crate::rules::WIDE;

@@ -31,6 +31,11 @@ fn words_of_rules_let_a_file_in() {
         "import os as o\no.system('nginx')",
         "import sys, os as o\no.system('nginx')",
         "import os\nx = os\nx.system('nginx')",
+        "import os \\\n    as o\no.system('nginx')",
+        "import os as\to\no.system('nginx')",
+        "from shutil import (os  # c\n    as o)\no.system('nginx')",
+        "__import__('o' + 's').system('nginx')",
+        "from os import (\n    path as import_path,\n    system,\n)\nsystem('nginx')",
         "import os\n(os).system('nginx')",
         "import os\nos .system('nginx')",
         "import os\nself.os.system('nginx')",
@@ -162,6 +167,7 @@ const IN_TEXTS: &[&str] = &[
 
 /// The same in Rust.
 const OF_RUST: &[&str] = &[
+    "fn f() { match os::fork() { _ => os::fork() } }",
     "\u{feff}Command::new(\"nginx\");",
     "Command::new(\"sudo\").args(shlex::split(\"nginx -c x\"));",
     "let mut s = \"sudo -u \".to_owned(); s.push_str(\"me at now\"); Command::new(\"sh\").arg(s);",

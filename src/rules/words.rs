@@ -9,7 +9,7 @@
 /// | `.fork` | the same, and they are reached: behind `.` or `::`, where names are imported, or in quotes |
 /// | `.system(_)` | the same, and they are not called with nothing: `platform.system()` |
 /// | `os:system` | the same, and where a point stands before them, the system's module does before that |
-/// | `@sh` | a module of this name is imported: behind `import`, `from` or a comma |
+/// | `@sh` | a module of this name is imported: behind `import` or `from`, or a comma in a list of imports |
 /// | `'sh'` | they stand in quotes, of either kind, and nothing else does |
 /// | `a\|b` | one of them is there |
 /// | `etach…spaw` | the second stands less than a line behind the first |

@@ -4,7 +4,7 @@
 pub(super) mod ends;
 mod inert;
 
-use self::ends::end;
+use self::ends::{end, is_prefix};
 use super::literal::{Hole, cook, holes, open};
 use crate::facts::MAX_ITEMS;
 use crate::facts::tree::Piece;
@@ -302,8 +302,7 @@ impl<'t> Pass<'t> {
         }
         let span = Span::new(start, self.at);
         let word = self.slice(span);
-        let prefix = word.len() <= 3 && word.bytes().all(|letter| b"rRbBuUfFtT".contains(&letter));
-        if prefix && matches!(self.byte(self.at), Some(b'\'' | b'"')) {
+        if is_prefix(word.as_bytes()) && matches!(self.byte(self.at), Some(b'\'' | b'"')) {
             let quote = self.at;
             self.at += 1;
             self.literal(start, quote);

@@ -1,7 +1,7 @@
 //! Long runs of lines that hold no code: both parsers look through all of such a run again for each
 //! comment in it, so they are given a copy in which it is one blank line.
 
-use super::literals::ends::end;
+use super::literals::ends::{end, is_prefix};
 use crate::source::{Span, is_word};
 
 /// Shorter runs cost nothing that is worth a copy.
@@ -87,11 +87,13 @@ impl Pass {
         at
     }
 
-    /// Whether the letters before a quote make a format of the literal.
+    /// Whether the word before a quote makes a format of the literal.
     fn is_format(&self, quote: usize) -> bool {
         let before = self.code.get(..quote).unwrap_or_default();
-        let letters = before.iter().rev().take(4).take_while(|own| is_word(**own));
-        letters.into_iter().any(|own| b"fFtT".contains(own))
+        let start = before.iter().rposition(|byte| !is_word(*byte));
+        let word = before.get(start.map_or(0, |at| at + 1)..);
+        let word = word.unwrap_or_default();
+        is_prefix(word) && word.iter().any(|own| b"fFtT".contains(own))
     }
 
     /// Blanks out the run that has ended, if it is long, but for its last break.

@@ -4,6 +4,8 @@ use std::cell::OnceCell;
 
 use memchr::memmem;
 
+use super::module::{SYSTEM, is_renamed, is_starred};
+use super::reach::{ASKING, is_reached, may_import};
 use crate::rules::{GIVEN, OF_SYSTEM};
 use crate::source::{Language, is_word};
 
@@ -74,7 +76,10 @@ impl Word {
             .strip_prefix('<')
             .and_then(|rest| rest.strip_suffix('>'));
         let reached = written.strip_prefix('.').filter(|rest| !rest.is_empty());
-        let (letters, border) = match (whole, reached, written.strip_prefix(OF_SYSTEM)) {
+        // A path of Rust is none: `os::fork`.
+        let of_system = written.strip_prefix(OF_SYSTEM);
+        let of_system = of_system.filter(|rest| !rest.starts_with(':'));
+        let (letters, border) = match (whole, reached, of_system) {
             (Some(letters), ..) => (letters, Border::Whole),
             (None, Some(letters), _) => (letters, Border::Reached),
             (None, None, Some(letters)) => (letters, Border::OfSystem),
@@ -148,7 +153,7 @@ impl Word {
 pub(super) struct In<'b> {
     pub(super) bytes: &'b [u8],
     pub(super) kind: Bytes,
-    language: Language,
+    pub(super) language: Language,
     starred: OnceCell<bool>,
     asked: OnceCell<bool>,
     renamed: OnceCell<bool>,
@@ -173,7 +178,7 @@ impl<'b> In<'b> {
     }
 
     /// Whether names may be asked for by literals.
-    fn asked(&self) -> bool {
+    pub(super) fn asked(&self) -> bool {
         let asked = || {
             let named = |name: &&str| memmem::find(self.bytes, name.as_bytes()).is_some();
             self.language == Language::Rust || ASKING.iter().any(named)
@@ -181,216 +186,17 @@ impl<'b> In<'b> {
         *self.asked.get_or_init(asked)
     }
 
-    /// Whether the system's module may have another name: it is spoken of where nothing is taken from it, or
-    /// is one of `sys.modules`.
+    /// Whether the system's module may have another name: it is spoken of where nothing is taken from it, is one
+    /// of `sys.modules`, or is imported by a text.
     fn renamed(&self) -> bool {
         let renamed = || {
-            memmem::find(self.bytes, b"modules").is_some()
-                || SYSTEM.iter().any(|name| is_renamed(name.as_bytes(), self))
+            let by_text = ["modules", "__import__", "import_module", "importorskip"];
+            let named = |name: &&str| memmem::find(self.bytes, name.as_bytes()).is_some();
+            by_text.iter().any(named) || SYSTEM.iter().any(|name| is_renamed(name.as_bytes(), self))
         };
         *self.renamed.get_or_init(renamed)
     }
 }
 
-/// The names of the system's module in Python.
-const SYSTEM: &[&str] = &["os", "posix"];
-
-/// Whether a module is spoken of but where it is imported, or something is taken from it.
-fn is_renamed(name: &[u8], of: &In<'_>) -> bool {
-    memmem::find_iter(of.bytes, name).any(|at| {
-        let before = of.bytes.get(..at).unwrap_or_default();
-        let behind = of.bytes.get(at + name.len()..).unwrap_or_default();
-        let inside = |byte: Option<&u8>| byte.copied().is_some_and(is_word);
-        if inside(before.last()) || inside(behind.first()) {
-            return false;
-        }
-        let next = behind.trim_ascii_start();
-        if next.starts_with(b".") {
-            return false;
-        }
-        // `import os`, `import sys, os`, `from os import`; with `as` it has another name from then on.
-        let before = before.trim_ascii_end();
-        let imported = before.ends_with(b"import")
-            || before.ends_with(b"from")
-            || before.ends_with(b",") && may_import(before, of);
-        !imported || next.starts_with(b"as ") || next.starts_with(b"as\\")
-    })
-}
-
-/// What asks for a name by a literal in Python.
-pub(in crate::filter) const ASKING: &[&str] =
-    &["import_module", "__import__", "importorskip", "getattr"];
-
 /// How many bytes behind a word are close to it.
 const NEAR: usize = 32;
-
-/// Whether what ends here reaches the name that follows: `os.`, `libc::`, `import `, `(`, `"`.
-fn is_reached(before: &[u8], of: &In<'_>) -> bool {
-    ends_in_reach(before, of)
-        || of.kind == Bytes::Raw && ends_in_reach(without_comments(before), of)
-}
-
-fn ends_in_reach(before: &[u8], of: &In<'_>) -> bool {
-    let before = before.trim_ascii_end();
-    // A line that goes on.
-    let before = before
-        .strip_suffix(b"\\")
-        .unwrap_or(before)
-        .trim_ascii_end();
-    let Some(last) = before.last() else {
-        return false;
-    };
-    let quoted = before
-        .strip_suffix(b"\"")
-        .or_else(|| before.strip_suffix(b"'"));
-    if let Some(before) = quoted {
-        // As in `getattr(os, "fork")` and `libc["fork"]`: any literal that is not said to be no name.
-        return match of.kind {
-            Bytes::Raw => of.asked(),
-            Bytes::Code => !before.ends_with(UNREACHED.as_bytes()),
-        };
-    }
-    match last {
-        b'.' => true,
-        // In code only a path has two of them: one names what a field or a key is.
-        b':' => of.kind == Bytes::Raw || before.ends_with(b"::"),
-        b',' | b'(' | b'{' | b'[' => may_import(before, of),
-        _ => before.ends_with(b"import"),
-    }
-}
-
-/// Whether a list of imported names may go on here: `from os import (path,`, `use libc::{getpid,`.
-fn may_import(before: &[u8], of: &In<'_>) -> bool {
-    let window = before.get(before.len().saturating_sub(LONGEST)..);
-    let window = window.unwrap_or(before);
-    let cut = window.len() < before.len();
-    match (of.kind, of.language) {
-        (Bytes::Code, _) => imports(window, cut),
-        (Bytes::Raw, Language::Python) => {
-            without_all_comments(window, cut).is_none_or(|code| imports(&code, cut))
-        }
-        (Bytes::Raw, Language::Rust) => true,
-    }
-}
-
-/// The code of lines of Python, of which the first may be cut; none where a `#` may be no comment's.
-fn without_all_comments(lines: &[u8], cut: bool) -> Option<Vec<u8>> {
-    let mut code = Vec::with_capacity(lines.len());
-    let lines = lines.split(|byte| *byte == b'\n');
-    for line in lines.skip(usize::from(cut)) {
-        let own = memchr::memchr(b'#', line).unwrap_or(line.len());
-        let (own, comment) = line.split_at(own);
-        if memmem::find(comment, b"import").is_some() {
-            return None;
-        }
-        let own = own.strip_suffix(b"\r").unwrap_or(own);
-        match own.strip_suffix(b"\\") {
-            // It goes on with the next one.
-            Some(own) if comment.is_empty() => {
-                code.extend_from_slice(own);
-                code.push(b' ');
-            }
-            _ => {
-                code.extend_from_slice(own);
-                code.push(b'\n');
-            }
-        }
-    }
-    // The last one goes on.
-    code.pop();
-    Some(code)
-}
-
-/// Whether such a list goes on behind these bytes, before which others may be `cut` off.
-fn imports(window: &[u8], cut: bool) -> bool {
-    let listed = |byte: &u8| is_word(*byte) || b" \t\x0c\r\n,({*:.".contains(byte);
-    let list = match window.iter().rposition(|byte| !listed(byte)) {
-        Some(at) => window.get(at + 1..).unwrap_or_default(),
-        // It may have begun before.
-        None if cut => return true,
-        None => window,
-    };
-    let behind = |keyword: &[u8]| {
-        let at = memmem::rfind(list, keyword)?;
-        list.get(at + keyword.len()..).map(<[u8]>::trim_ascii_start)
-    };
-    behind(b"use ").is_some()
-        || behind(b"import").is_some_and(|names| match names.strip_prefix(b"(") {
-            Some(names) => !names.contains(&b'('),
-            None => !names.contains(&b'\n'),
-        })
-}
-
-/// Longest list of imported names that is looked through (bytes).
-const LONGEST: usize = 1 << 14;
-
-/// What stands before a literal that names nothing.
-pub(in crate::filter) const UNREACHED: &str = ";\n";
-
-/// The bytes without the comments that end them, each on the end of its line or on one of its own.
-fn without_comments(before: &[u8]) -> &[u8] {
-    let mut rest = before;
-    while let Some(end) = memchr::memrchr2(b'\n', b'\r', rest) {
-        // What stands behind the last break is no comment's line: it holds the name.
-        if !rest.get(end..).unwrap_or_default().trim_ascii().is_empty() {
-            break;
-        }
-        let lines = rest.get(..end).unwrap_or_default();
-        let start = memchr::memrchr2(b'\n', b'\r', lines).map_or(0, |at| at + 1);
-        let line = lines.get(start..).unwrap_or_default();
-        let comment = memchr::memchr(b'#', line).or_else(|| memmem::find(line, b"//"));
-        rest = match comment {
-            Some(at) => lines.get(..start + at).unwrap_or_default(),
-            None if line.trim_ascii().is_empty() => lines,
-            None => break,
-        };
-        let code = comment.and_then(|at| line.get(..at)).unwrap_or_default();
-        if !code.trim_ascii().is_empty() {
-            break;
-        }
-    }
-    rest
-}
-
-/// Modules of Python whose names a rule wants to be reached, and that are known to be imported whole.
-const STARRED: &[&str] = &[
-    "os",
-    "posix",
-    "pty",
-    "click",
-    "typer",
-    "debugpy",
-    "executor",
-    "ctypes",
-    "cmd",
-    "gevent.os",
-];
-
-/// Whether the names of such a module are reached without it: `from os import *`, `use open::*`.
-pub(super) fn is_starred(bytes: &[u8], language: Language) -> bool {
-    let python = || {
-        memmem::find_iter(bytes, b"import *").any(|at| {
-            let before = bytes.get(..at).unwrap_or_default().trim_ascii_end();
-            STARRED
-                .iter()
-                .any(|name| before.ends_with(format!("from {name}").as_bytes()))
-        })
-    };
-    let rust = |path: &&[u8]| memmem::find(bytes, path).is_some();
-    match language {
-        Language::Python => python(),
-        Language::Rust => STARRED_IN_RUST.iter().any(rust),
-    }
-}
-
-/// The same for Rust.
-const STARRED_IN_RUST: &[&[u8]] = &[
-    b"open::*",
-    b"opener::*",
-    b"libc::*",
-    b"unistd::*",
-    b"fork::*",
-    // Among others: `use libc::{self, *}`.
-    b"*}",
-    b"{*",
-];

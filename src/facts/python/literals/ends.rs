@@ -1,5 +1,10 @@
 //! Where a literal ends, by its bytes.
 
+/// Whether a word that stands before a quote says how the literal is meant.
+pub(in crate::facts::python) fn is_prefix(word: &[u8]) -> bool {
+    word.len() <= 3 && word.iter().all(|letter| b"rRbBuUfFtT".contains(letter))
+}
+
 /// How many bytes of a literal's text neither end it nor mean anything there.
 fn plain(rest: &[u8], quote: u8, triple: bool, format: bool) -> usize {
     let found = match (format, triple) {
