@@ -103,10 +103,9 @@ pub enum Error {
 ///
 /// ```
 /// let owner = spawn_owned::Owner::builder().no_ledger().build()?;
-/// if let Err(error) = owner.own_process_groups([0]) {
-///     let said = "cannot own process group 0: that is no number of a process group";
-///     assert_eq!(error.to_string(), said);
-/// }
+/// let error = owner.own_process_groups([0]).unwrap_err();
+/// let said = "cannot own process group 0: that is no number of a process group";
+/// assert_eq!(error.to_string(), said);
 /// # Ok::<(), spawn_owned::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -86,6 +86,9 @@ fn supervisors_are_killed_again_and_again() {
             if owner + 1 == owners && begin.elapsed() < Duration::from_secs(8) {
                 it_is_said_at_the_next(witness, last);
             } else {
+                if owner + 1 == owners {
+                    println!("{tier}: too slow here to see that no other is started");
+                }
                 witness.kill();
                 witness.until_only(&[]);
             }

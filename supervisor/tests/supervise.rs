@@ -144,7 +144,14 @@ fn what_is_wrong_is_said_to_people() {
     drop(ours);
     let help = Command::new(OWNED).args(["supervise", "--help"]).output();
     let help = String::from_utf8_lossy(&help.expect("owned").stdout).into_owned();
-    for says in ["+ PID START", "- PID START", "lifeline", "native(PATH)"] {
+    let words = [
+        "+ PID START",
+        "- PID START",
+        "= PID START NUMBER",
+        "^ PID START",
+        "~ NUMBER",
+    ];
+    for says in words.iter().chain(&["lifeline", "native(PATH)"]) {
         assert!(help.contains(says), "{help}");
     }
 }
