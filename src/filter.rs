@@ -8,9 +8,10 @@
 //! It is sound: what it drops cannot be found. Names in other forms of their letters, escapes and
 //! lines that are cut inside a literal are seen through. Its stated limit is a word that the program
 //! itself puts together from several names or literals (`"set" + SID`), or writes with blanks
-//! or comments where nobody does (`open :: that`), the number of a system call written otherwise than
-//! as `112` or `0x70`, `getattr` of a module under another name, and options that are given by their
-//! position to a `Popen` under another name. `--no-prefilter` reads every file.
+//! or comments where nobody does (`open :: that`, `import os, \` with a module on the next line), the
+//! number of a system call written otherwise than as `112` or `0x70`, `getattr` of a module under another
+//! name, and options that are given by their position to a `Popen` under another name. `--no-prefilter`
+//! reads every file.
 
 mod escapes;
 mod named;

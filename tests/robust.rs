@@ -161,6 +161,31 @@ fn lines_without_code_cost_nothing_much() {
     assert_eq!((report.findings.len(), report.problems.len()), (1, 0));
 }
 
+/// What a method sets an attribute to holds behind that, however many others set it too.
+#[test]
+fn an_attribute_that_many_set_is_what_was_set_last() {
+    let method = |number: usize| {
+        let flag = if number.is_multiple_of(5) {
+            "True"
+        } else {
+            "False"
+        };
+        format!(
+            "    def f{number}(self):\n        self.new = {flag}\n        Popen(x, start_new_session=self.new)\n"
+        )
+    };
+    let methods: String = (0..600).map(method).collect();
+    let text = format!("from subprocess import Popen\nclass A:\n{methods}");
+    let file = judge(Language::Python, text.into_bytes());
+    assert_eq!(file.findings.len(), 120);
+    let sets = "        self.new = False\n".repeat(600);
+    let text = format!(
+        "from subprocess import Popen\nclass A:\n    def f(self):\n{sets}        self.new = True\n        Popen(x, start_new_session=self.new)\n"
+    );
+    let file = judge(Language::Python, text.into_bytes());
+    assert_eq!(file.findings.len(), 1);
+}
+
 #[test]
 fn random_bytes_end() {
     // A fixed xorshift: the same bytes in every run.

@@ -277,12 +277,15 @@ impl Terms {
             while let Some((word, at)) = part.search.next(bytes, from) {
                 // Anchors overlap: the search goes on at the next byte, for those that begin inside this one.
                 from = at + 1;
-                let starts = part.starts.get(word).into_iter().flatten();
-                let there = starts.filter(|start| {
-                    let at = at.checked_sub(start.offset);
-                    at.is_some_and(|at| start.word.stands_at(&of, at))
-                });
-                for start in there {
+                for start in part.starts.get(word).into_iter().flatten() {
+                    let told = |rest: &Rest| tried.get(rest.number).copied().unwrap_or(true);
+                    let there = || {
+                        let at = at.checked_sub(start.offset);
+                        at.is_some_and(|at| start.word.stands_at(&of, at))
+                    };
+                    if start.rest.iter().all(told) || !there() {
+                        continue;
+                    }
                     for rest in &start.rest {
                         let has = |one: &Vec<Word>| one.iter().any(|word| word.is_in(&of));
                         let new = tried

@@ -35,6 +35,11 @@ fn words_of_rules_let_a_file_in() {
         "import os as\to\no.system('nginx')",
         "from shutil import (os  # c\n    as o)\no.system('nginx')",
         "__import__('o' + 's').system('nginx')",
+        "from os import (\n    import_x,\n    aa,\n    fork,\n)\nfork()",
+        "import subprocess\nx = f\"\"\"{n  # the user's\n} {subprocess.run('nginx')}\"\"\"",
+        "import subprocess\nx = f\"\"\"{f\"{\"{\"}\"} {subprocess.run('nginx')}\"\"\"",
+        "import subprocess\nx = rf\"{a}\\{subprocess.getoutput('nginx')}\"",
+        "import subprocess\nx = f\"\"\"{a {subprocess.run('nginx')}\"\"\"",
         "from os import (\n    path as import_path,\n    system,\n)\nsystem('nginx')",
         "import os\n(os).system('nginx')",
         "import os\nos .system('nginx')",
@@ -168,6 +173,8 @@ const IN_TEXTS: &[&str] = &[
 /// The same in Rust.
 const OF_RUST: &[&str] = &[
     "fn f() { match os::fork() { _ => os::fork() } }",
+    "use nix::{\n    sys::wait::{waitpid, WaitStatus},\n    unistd::{fork, ForkResult},\n};\nfn f() { fork(); fork(); }",
+    "use {std::fs::{read, write}, opener::{open, OpenError}};\nfn f() { open(\"x\"); }",
     "\u{feff}Command::new(\"nginx\");",
     "Command::new(\"sudo\").args(shlex::split(\"nginx -c x\"));",
     "let mut s = \"sudo -u \".to_owned(); s.push_str(\"me at now\"); Command::new(\"sh\").arg(s);",

@@ -76,14 +76,13 @@ impl<'a> File<'a> {
             return None;
         };
         let class = self.spaces.class_of_self(object, space)?;
-        let sets = self.spaces.attribute(class, name);
-        if sets.len() >= MAX_ITEMS {
-            return None;
-        }
-        let sets = sets.into_iter();
-        let sets: Vec<(Id, Id)> = sets
-            .filter(|(_, at)| *at == space)
-            .filter_map(|(value, _)| Some((value, self.statement_of(value)?)))
+        // The last of those that stand before, and what follows in a loop.
+        let sets = self.spaces.set_in(class, name, space).into_iter();
+        let (before, behind): (Vec<Id>, Vec<Id>) = sets.partition(|value| *value < id);
+        let last = before.len().saturating_sub(MAX_ITEMS);
+        let near = before.iter().skip(last).chain(&behind).take(2 * MAX_ITEMS);
+        let sets: Vec<(Id, Id)> = near
+            .filter_map(|value| Some((*value, self.statement_of(*value)?)))
             .collect();
         let passed = self.passed(id, &sets.iter().map(|(_, at)| *at))?;
         if self.is_exposed(&passed, id) {

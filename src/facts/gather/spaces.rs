@@ -5,7 +5,7 @@ mod declare;
 use std::collections::HashMap;
 
 use crate::facts::tree::{Id, Kind, Piece, Tree};
-use crate::facts::{MAX_ITEMS, Scope, ScopeId};
+use crate::facts::{Scope, ScopeId};
 use crate::source::Language;
 
 /// What a name may stand for.
@@ -191,11 +191,12 @@ impl Spaces {
         found
     }
 
-    /// What `self.name` is set to in the class, as often as is read: the values, and their spaces.
-    pub(super) fn attribute(&self, class: usize, name: &str) -> Vec<(Id, usize)> {
+    /// The values to which `self.name` is set in one space, all of them.
+    pub(super) fn set_in(&self, class: usize, name: &str, space: usize) -> Vec<Id> {
         let sets = self.same_class(class);
-        let sets = sets.filter_map(|space| space.attributes.get(name));
-        sets.flatten().take(MAX_ITEMS).copied().collect()
+        let sets = sets.filter_map(|own| own.attributes.get(name)).flatten();
+        let own = sets.filter(|(_, at)| *at == space);
+        own.map(|(value, _)| *value).collect()
     }
 
     /// The node around the one at `id`.

@@ -1,5 +1,6 @@
 //! Python string literals: prefixes, quotes, escapes, and the holes of f-strings.
 
+use super::literals::ends::{end, is_format};
 use crate::facts::tree::Piece;
 use crate::source::Span;
 
@@ -137,7 +138,9 @@ fn escape(rest: &str, second: u8, bytes: bool) -> Option<(String, usize)> {
         b'U' if !bytes => code(rest.get(2..10)?, 16, 10),
         b'N' if !bytes && rest.as_bytes().get(2) == Some(&b'{') => {
             // Names of characters would need a table; none of them is a word of a command.
-            rest.find('}').map(|end| ("\u{fffd}".to_owned(), end + 1))
+            let mut name = rest.bytes().take(LONGEST_NAME);
+            let end = name.position(|byte| byte == b'}');
+            end.map(|end| ("\u{fffd}".to_owned(), end + 1))
         }
         _ => None,
     }
@@ -152,20 +155,23 @@ fn code(digits: &str, radix: u32, length: usize) -> Option<(String, usize)> {
     Some((char.to_string(), length))
 }
 
+/// The longest name of a character is shorter (bytes, with `\N{` and `}`).
+const LONGEST_NAME: usize = 128;
+
 /// The holes of a format string, in order. A brace that does not close opens none, and nothing behind it
 /// does: to look there again, for each brace, would take as long as there are ways to nest them.
 pub(super) fn holes(text: &str, literal: Literal) -> Vec<Hole> {
-    let mut found = Vec::new();
+    holes_and_rest(text, literal).0
+}
+
+/// The same, and whether one does not close.
+pub(super) fn holes_and_rest(text: &str, literal: Literal) -> (Vec<Hole>, bool) {
+    let mut found = (Vec::new(), false);
     if literal.format {
         let end = literal.body.end as usize;
         let bytes = text.as_bytes().get(..end).unwrap_or_default();
-        constant_part(
-            bytes,
-            literal.body.start as usize,
-            literal.raw,
-            false,
-            &mut found,
-        );
+        let start = literal.body.start as usize;
+        constant_part(bytes, start, literal.raw, false, &mut found);
     }
     found
 }
@@ -177,7 +183,7 @@ fn constant_part(
     mut at: usize,
     raw: bool,
     format: bool,
-    found: &mut Vec<Hole>,
+    found: &mut (Vec<Hole>, bool),
 ) -> usize {
     while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
         at += match rest {
@@ -185,17 +191,19 @@ fn constant_part(
             [b'}', ..] if format => return at,
             [b'\\', b'N', b'{', ..] if !raw => rest
                 .iter()
+                .take(LONGEST_NAME)
                 .position(|byte| *byte == b'}')
                 .map_or(3, |end| end + 1),
             [b'\\', next, ..] if !raw && *next != b'{' && *next != b'}' => 2,
-            [b'{', ..] => match hole(bytes, at, raw) {
-                Some(hole) => {
-                    let length = hole.span.len();
-                    found.push(hole);
-                    length
-                }
-                None => return bytes.len(),
-            },
+            [b'{', ..] => {
+                let Some(hole) = hole(bytes, at, raw) else {
+                    found.1 = true;
+                    return bytes.len();
+                };
+                let length = hole.span.len();
+                found.0.push(hole);
+                length
+            }
             _ => 1,
         };
     }
@@ -208,7 +216,12 @@ fn hole(bytes: &[u8], start: usize, raw: bool) -> Option<Hole> {
     let mut depth = 0_usize;
     loop {
         at += match (*bytes.get(at)?, bytes.get(at + 1)) {
-            (quote @ (b'"' | b'\''), _) => quoted(bytes, at, quote),
+            (b'"' | b'\'', _) => quoted(bytes, at),
+            // A comment, which may hold anything.
+            (b'#', _) => {
+                let rest = bytes.get(at..)?;
+                memchr::memchr2(b'\n', b'\r', rest)?
+            }
             (b'!', Some(b'=')) => 2,
             (b'}' | b'!' | b':', _) if depth == 0 => break,
             (b'(' | b'[' | b'{', _) => {
@@ -223,7 +236,7 @@ fn hole(bytes: &[u8], start: usize, raw: bool) -> Option<Hole> {
         };
     }
     let value = trim(bytes, start + 1, at);
-    let mut nested = Vec::new();
+    let mut nested = (Vec::new(), false);
     if bytes.get(at) == Some(&b'!') {
         let rest = bytes.get(at..)?;
         at += rest.iter().position(|byte| matches!(byte, b':' | b'}'))?;
@@ -234,25 +247,14 @@ fn hole(bytes: &[u8], start: usize, raw: bool) -> Option<Hole> {
     (bytes.get(at) == Some(&b'}')).then(|| Hole {
         span: Span::new(start, at + 1),
         value,
-        nested,
+        nested: nested.0,
     })
 }
 
-/// Length of the string literal that opens with `quote` at `at`.
-fn quoted(bytes: &[u8], at: usize, quote: u8) -> usize {
-    let rest = bytes.get(at..).unwrap_or_default();
-    let width = if rest.starts_with(&[quote; 3]) { 3 } else { 1 };
-    let mut end = width;
-    while let Some(byte) = rest.get(end) {
-        if *byte == b'\\' {
-            end += 2;
-        } else if rest.get(end..end + width) == Some(&[quote; 3][..width]) {
-            return end + width;
-        } else {
-            end += 1;
-        }
-    }
-    rest.len().max(1)
+/// Length of the string literal whose first quote stands at `at`.
+fn quoted(bytes: &[u8], at: usize) -> usize {
+    let format = is_format(bytes, at);
+    end(bytes, at, format).0.saturating_sub(at).max(1)
 }
 
 /// The expression between `start` and `end`: without white space and the `=` that shows itself.

@@ -5,7 +5,7 @@ pub(super) mod ends;
 mod inert;
 
 use self::ends::{end, is_prefix};
-use super::literal::{Hole, cook, holes, open};
+use super::literal::{Hole, cook, holes_and_rest, open};
 use crate::facts::MAX_ITEMS;
 use crate::facts::tree::Piece;
 use crate::source::{Span, is_word};
@@ -327,7 +327,9 @@ impl<'t> Pass<'t> {
         self.found.odd |= !closed;
         let literal = open(self.text, Span::new(start, end));
         self.found.code.push_str("\"\"");
-        for hole in holes(self.text, literal) {
+        let (holes, unclosed) = holes_and_rest(self.text, literal);
+        self.found.odd |= unclosed;
+        for hole in holes {
             self.hole(&hole);
         }
         // The next one, on a line of its own too, is no part of one that is a statement.

@@ -1,8 +1,8 @@
 //! Long runs of lines that hold no code: both parsers look through all of such a run again for each
 //! comment in it, so they are given a copy in which it is one blank line.
 
-use super::literals::ends::{end, is_prefix};
-use crate::source::{Span, is_word};
+use super::literals::ends::{end, is_format};
+use crate::source::Span;
 
 /// Shorter runs cost nothing that is worth a copy.
 const LONGEST: usize = 512;
@@ -80,20 +80,11 @@ impl Pass {
             at = match byte {
                 b'\n' | b'\r' => return at + 1,
                 b'#' => self.line_end(at),
-                b'\'' | b'"' => end(&self.code, at, self.is_format(at)).0.max(at + 1),
+                b'\'' | b'"' => end(&self.code, at, is_format(&self.code, at)).0.max(at + 1),
                 _ => at + 1,
             };
         }
         at
-    }
-
-    /// Whether the word before a quote makes a format of the literal.
-    fn is_format(&self, quote: usize) -> bool {
-        let before = self.code.get(..quote).unwrap_or_default();
-        let start = before.iter().rposition(|byte| !is_word(*byte));
-        let word = before.get(start.map_or(0, |at| at + 1)..);
-        let word = word.unwrap_or_default();
-        is_prefix(word) && word.iter().any(|own| b"fFtT".contains(own))
     }
 
     /// Blanks out the run that has ended, if it is long, but for its last break.

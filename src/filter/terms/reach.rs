@@ -51,12 +51,12 @@ pub(super) fn may_import(before: &[u8], of: &In<'_>) -> bool {
     let window = window.unwrap_or(before);
     let cut = window.len() < before.len();
     match (of.kind, of.language) {
-        (Bytes::Code, _) => imports(window, cut),
-        (Bytes::Raw, Language::Python) if memmem::find(window, b"import").is_none() => {
-            cut && imports(window, cut)
+        (Bytes::Code, language) => imports(window, cut, language),
+        (Bytes::Raw, language @ Language::Python) if memmem::find(window, b"import").is_none() => {
+            cut && imports(window, cut, language)
         }
-        (Bytes::Raw, Language::Python) => match list_before(window, cut) {
-            Some((list, cut)) => imports(&list, cut),
+        (Bytes::Raw, language @ Language::Python) => match list_before(window, cut) {
+            Some((list, cut)) => imports(&list, cut, language),
             None => true,
         },
         (Bytes::Raw, Language::Rust) => true,
@@ -89,7 +89,10 @@ fn list_before(lines: &[u8], cut: bool) -> Option<(Vec<u8>, bool)> {
         };
         parts.push(ending_own);
         ending = b"\n";
-        if let Some(at) = own.iter().rposition(|byte| !is_listed(*byte)) {
+        if let Some(at) = own
+            .iter()
+            .rposition(|byte| !is_listed(*byte, Language::Python))
+        {
             parts.push(own.get(at + 1..).unwrap_or_default());
             begins = true;
             break;
@@ -101,13 +104,15 @@ fn list_before(lines: &[u8], cut: bool) -> Option<(Vec<u8>, bool)> {
 }
 
 /// Whether a byte may stand in a list of imported names.
-fn is_listed(byte: u8) -> bool {
-    is_word(byte) || b" \t\x0c\r\n,({*:.".contains(&byte)
+fn is_listed(byte: u8, language: Language) -> bool {
+    // Behind a group of names that is closed the list may go on.
+    let closes = byte == b'}' && language == Language::Rust;
+    is_word(byte) || closes || b" \t\x0c\r\n,({*:.".contains(&byte)
 }
 
 /// Whether such a list goes on behind these bytes, before which others may be `cut` off.
-fn imports(window: &[u8], cut: bool) -> bool {
-    let list = match window.iter().rposition(|byte| !is_listed(*byte)) {
+fn imports(window: &[u8], cut: bool, language: Language) -> bool {
+    let list = match window.iter().rposition(|byte| !is_listed(*byte, language)) {
         Some(at) => window.get(at + 1..).unwrap_or_default(),
         // It may have begun before.
         None if cut => return true,

@@ -1,8 +1,19 @@
 //! Where a literal ends, by its bytes.
 
+use crate::source::is_word;
+
 /// Whether a word that stands before a quote says how the literal is meant.
 pub(in crate::facts::python) fn is_prefix(word: &[u8]) -> bool {
     word.len() <= 3 && word.iter().all(|letter| b"rRbBuUfFtT".contains(letter))
+}
+
+/// Whether the word before a quote makes a format of the literal.
+pub(in crate::facts::python) fn is_format(bytes: &[u8], quote: usize) -> bool {
+    let before = bytes.get(..quote).unwrap_or_default();
+    let start = before.iter().rposition(|byte| !is_word(*byte));
+    let word = before.get(start.map_or(0, |at| at + 1)..);
+    let word = word.unwrap_or_default();
+    is_prefix(word) && word.iter().any(|own| b"fFtT".contains(own))
 }
 
 /// How many bytes of a literal's text neither end it nor mean anything there.
@@ -41,6 +52,8 @@ pub(in crate::facts::python) fn end(bytes: &[u8], quote: usize, format: bool) ->
         }
         at += match rest {
             [b'\\', b'\r', b'\n', ..] => 3,
+            // A hole opens and closes behind it all the same.
+            [b'\\', b'{' | b'}', ..] if format => 1,
             [b'\\', _, ..] => 2,
             [b'\n' | b'\r', ..] if !triple => return (at, false),
             [b'{', b'{', ..] | [b'}', b'}', ..] if format && braces == 0 => 2,
