@@ -120,7 +120,9 @@ mod tests;
 mod words;
 
 pub(crate) use doubles::is_replaced;
-pub use words::{GIVEN, Groups, OF_SYSTEM, PYTHON, RUST, Spawners, WIDE, WIDE_8, WIDE_14, Words};
+pub use words::{
+    BY_NAME, GIVEN, Groups, OF_SYSTEM, PYTHON, RUST, Spawners, WIDE, WIDE_8, WIDE_14, Words,
+};
 
 /// Declares the rules' modules and lists them, in the order of the documentation.
 macro_rules! rules {

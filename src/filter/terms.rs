@@ -11,7 +11,7 @@ use aho_corasick::packed::{self, Searcher};
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use self::anchors::{Anchor, anchors};
-pub(super) use self::reach::{ASKING, UNREACHED};
+pub(super) use self::reach::{UNREACHED, asking};
 pub(super) use self::word::Bytes;
 use self::word::{In, Word};
 use super::escapes;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::escapes;
-use super::terms::{ASKING, UNREACHED};
+use super::terms::{UNREACHED, asking};
 use crate::facts::python::Role;
 use crate::facts::{python, rust};
 
@@ -181,7 +181,7 @@ impl Read {
 
     /// Code, and the literals that may name something of it: `getattr(os, "system")`, a program.
     pub(super) fn named(&self) -> String {
-        let asks = ASKING.iter().any(|name| self.code.contains(name))
+        let asks = asking().any(|name| self.code.contains(name))
             && (ASKED.iter().any(|name| self.code.contains(name)) || gets(&self.code));
         let names = self
             .all()

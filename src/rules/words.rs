@@ -34,7 +34,7 @@ pub const WIDE_8: &str = "positions=8";
 pub const WIDE_14: &str = "positions=14";
 
 /// What imports a module whose name is a literal.
-pub(super) const BY_NAME: &str = "__import__|import_module|importorskip";
+pub const BY_NAME: &str = "__import__|import_module|importorskip";
 const SH_BY_NAME: &[&str] = &[BY_NAME, "'sh'"];
 
 /// What a rule needs. It names something; else no file could be left out.

@@ -3,11 +3,13 @@
 use memchr::memmem;
 
 use super::word::{Bytes, In};
+use crate::rules::BY_NAME;
 use crate::source::{Language, is_word};
 
 /// What asks for a name by a literal in Python.
-pub(in crate::filter) const ASKING: &[&str] =
-    &["import_module", "__import__", "importorskip", "getattr"];
+pub(in crate::filter) fn asking() -> impl Iterator<Item = &'static str> {
+    BY_NAME.split('|').chain(["getattr"])
+}
 
 /// Whether what ends here reaches the name that follows: `os.`, `libc::`, `import `, `(`, `"`.
 pub(super) fn is_reached(before: &[u8], of: &In<'_>) -> bool {

@@ -5,8 +5,8 @@ use std::cell::OnceCell;
 use memchr::memmem;
 
 use super::module::{SYSTEM, is_renamed, is_starred};
-use super::reach::{ASKING, is_reached, may_import};
-use crate::rules::{GIVEN, OF_SYSTEM};
+use super::reach::{asking, is_reached, may_import};
+use crate::rules::{BY_NAME, GIVEN, OF_SYSTEM};
 use crate::source::{Language, is_word};
 
 /// What must stand beside a word.
@@ -177,12 +177,14 @@ impl<'b> In<'b> {
         *self.starred.get_or_init(starred)
     }
 
+    /// Whether these letters stand anywhere.
+    fn names(&self, letters: &str) -> bool {
+        memmem::find(self.bytes, letters.as_bytes()).is_some()
+    }
+
     /// Whether names may be asked for by literals.
     pub(super) fn asked(&self) -> bool {
-        let asked = || {
-            let named = |name: &&str| memmem::find(self.bytes, name.as_bytes()).is_some();
-            self.language == Language::Rust || ASKING.iter().any(named)
-        };
+        let asked = || self.language == Language::Rust || asking().any(|name| self.names(name));
         *self.asked.get_or_init(asked)
     }
 
@@ -190,9 +192,9 @@ impl<'b> In<'b> {
     /// of `sys.modules`, or is imported by a text.
     fn renamed(&self) -> bool {
         let renamed = || {
-            let by_text = ["modules", "__import__", "import_module", "importorskip"];
-            let named = |name: &&str| memmem::find(self.bytes, name.as_bytes()).is_some();
-            by_text.iter().any(named) || SYSTEM.iter().any(|name| is_renamed(name.as_bytes(), self))
+            let mut by_text = BY_NAME.split('|').chain(["modules"]);
+            by_text.any(|name| self.names(name))
+                || SYSTEM.iter().any(|name| is_renamed(name.as_bytes(), self))
         };
         *self.renamed.get_or_init(renamed)
     }
