@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::trace::{Call, OUTPUT, Traced, WRITE};
 use crate::witness::{
-    Witness, both_ways, carrying, is_shell, lives, runs, tiers, until, until_runs,
+    Witness, both_ways, carrying, count, is_shell, lives, runs, tiers, until, until_runs,
 };
 
 /// Which of the calls of a start a kill is to fall on.
@@ -39,8 +39,7 @@ impl Steps {
 /// Tries `kill_at` with 0, 1, 2 … until it says that there was no such call; waits for the end of what
 /// each left, and says how many there were. By default only every `stride`th is tried.
 fn at_each_call(what: &str, stride: usize, mut kill_at: impl FnMut(&str, usize) -> Option<Kill>) {
-    let all = std::env::var("CHECK_ALL").is_ok();
-    let stride = if all { 1 } else { stride };
+    let stride = count(stride, 1);
     for (number, tier) in both_ways().iter().enumerate() {
         let (mut calls, mut killed) = (0, Vec::new());
         for at in (number % stride..).step_by(stride) {

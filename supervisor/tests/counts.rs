@@ -6,16 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::moments::{number, spin};
 use crate::numbers::{Stranger, give_numbers_from, in_a_space};
-use crate::witness::{Witness, lives, tiers, until, until_runs};
-
-/// The one number by default, the other in a long run.
-fn count(few: usize, all: usize) -> usize {
-    if std::env::var("CHECK_ALL").is_ok() {
-        all
-    } else {
-        few
-    }
-}
+use crate::witness::{Witness, count, lives, tiers, until, until_runs};
 
 /// Some hundred numbers are given again and again, to children of owners that are killed among them. The number
 /// of a group that each supervisor knows is a stranger's, which is never hit.

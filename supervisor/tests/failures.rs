@@ -8,7 +8,9 @@ use std::time::Duration;
 use crate::calls::{CHILD, Steps};
 use crate::failing::ERRORS;
 use crate::trace::{Call, OUTPUT, Traced, WRITE};
-use crate::witness::{Witness, both_ways, is_direct, lives, runs, tiers, until, until_runs};
+use crate::witness::{
+    Witness, both_ways, check_all, is_direct, lives, runs, tiers, until, until_runs,
+};
 
 /// So many calls more are made for one that failed, at most.
 const ENOUGH: usize = 200_000;
@@ -34,7 +36,7 @@ fn each_fails(
     strides: [usize; 2],
     fail: impl Fn(&str, usize, i32) -> Tried,
 ) {
-    let all = std::env::var("CHECK_ALL").is_ok();
+    let all = check_all();
     for (number, tier) in tiers.iter().enumerate() {
         let stride = if all {
             1

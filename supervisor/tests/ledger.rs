@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::witness::{Witness, tiers};
+use crate::witness::{Witness, check_all, tiers};
 
 /// A ledger of the test's own, gone at its end.
 struct Ledger(String);
@@ -42,11 +42,6 @@ impl Drop for Ledger {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
-}
-
-/// Whether the long counts are to be run.
-fn check_all() -> bool {
-    std::env::var("CHECK_ALL").is_ok()
 }
 
 /// Reads what an owner that counts says, until it is killed after `last`; what it said last.

@@ -17,7 +17,7 @@ use protocol::{Broken, Fault, Known, Rules, Step, Word, World};
 
 use crate::calls::{CHILD, token};
 use crate::targets::{Bystander, lifeline};
-use crate::witness::{Witness, lives, tiers, until, until_runs};
+use crate::witness::{Witness, check_all, count, lives, tiers, until, until_runs};
 
 /// What was gone through.
 struct Explored {
@@ -78,7 +78,7 @@ fn way_to(ways: &[(usize, Option<Step>, usize)], mut at: usize) -> Vec<Step> {
 
 /// Each kind of supervisor, each way to start a child, with and without marks.
 fn all_rules() -> impl Iterator<Item = Rules> {
-    let all = std::env::var("CHECK_ALL").is_ok();
+    let all = check_all();
     (0..8).map(move |bits| Rules {
         native: bits & 1 != 0,
         launcher: bits & 2 != 0,
@@ -210,11 +210,7 @@ fn start(pid: i32) -> u64 {
 
 #[test]
 fn supervisors_take_words_as_the_model_does() {
-    let most = if std::env::var("CHECK_ALL").is_ok() {
-        3
-    } else {
-        2
-    };
+    let most = count(2, 3);
     for tier in tiers() {
         let mut witness = Witness::with(&tier, &[("GRACE", "1000")]);
         let child = witness.number(CHILD);

@@ -4,16 +4,11 @@ use std::time::{Duration, Instant};
 
 use crate::numbers::{Stranger, give_numbers_from, in_a_space};
 use crate::trace::{Call, OUTPUT, Traced, WRITE};
-use crate::witness::{DEADLINE, Witness, both_ways, carrying, lives, tiers, until};
+use crate::witness::{DEADLINE, Witness, both_ways, carrying, count, lives, tiers, until};
 
 /// How many kills the default run makes in all, and the long one.
 fn rounds(tiers: usize) -> usize {
-    let all = if std::env::var("CHECK_ALL").is_ok() {
-        3000
-    } else {
-        100
-    };
-    all / tiers
+    count(100, 3000) / tiers
 }
 
 /// A number below `bound`, another at each call, the same in each run.
@@ -173,11 +168,7 @@ fn how_much_the_control_loses_by_chance() {
 fn a_thousand_groups() {
     for tier in tiers() {
         let mut witness = Witness::new(&tier);
-        let count = if std::env::var("CHECK_ALL").is_ok() {
-            1000
-        } else {
-            60
-        };
+        let count = count(60, 1000);
         assert_eq!(witness.tell(&format!("many {count}")), "many");
         until("all have become their program", || {
             witness.living().len() == count

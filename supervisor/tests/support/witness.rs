@@ -275,6 +275,16 @@ pub(crate) fn kill(pid: i32, signal: i32) {
     unsafe { libc::kill(pid, signal) };
 }
 
+/// Whether the long counts are to be run.
+pub(crate) fn check_all() -> bool {
+    std::env::var("CHECK_ALL").is_ok()
+}
+
+/// The one by default, the other in a long run.
+pub(crate) fn count<T>(usual: T, all: T) -> T {
+    if check_all() { all } else { usual }
+}
+
 /// Lets the signals of a terminal end what is started from now on: whoever started the tests may ignore them,
 /// as nohup does, and a shell for what it runs in the background.
 pub(crate) fn heed_the_terminal() {

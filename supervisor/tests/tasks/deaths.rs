@@ -1,7 +1,7 @@
 //! Kills at any moment: no survivor, and nothing that runs without being listed.
 
-use super::{Home, count, group, sleeper, supervisor};
-use crate::witness::{kill, lives, state, until};
+use super::{Home, group, sleeper, supervisor};
+use crate::witness::{count, kill, lives, state, until};
 
 /// A tree with a member, a session, a daemon and one that does not want to end.
 // detached-spawn: what a task must end

@@ -1,7 +1,7 @@
 //! Output: in a log, by offset, as it comes, and in bounded memory; input.
 
-use super::{Home, count};
-use crate::witness::until;
+use super::Home;
+use crate::witness::{count, until};
 
 #[test]
 fn a_log_is_read_and_followed() {
@@ -62,7 +62,7 @@ fn input_has_an_end() {
 #[test]
 fn much_output_in_little_memory() {
     let home = Home::new("much");
-    let megabytes = u64::from(count(48, 1024));
+    let megabytes: u64 = count(48, 1024);
     let text = format!("read x; head -c {megabytes}M /dev/zero; echo done; read x");
     let id = home.start_with(&["--stdin", "--log-limit", "1000000"], &text);
     let keeper = home.pid(&id, "keeper");

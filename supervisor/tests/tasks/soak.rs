@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use spawn_owned::tasks::{Start, State, Tasks};
 
-use super::{Home, count, sleeper};
+use super::{Home, sleeper};
 use crate::suite::one_test;
-use crate::witness::until;
+use crate::witness::{count, until};
 
 /// In a process of its own, so that what it holds is what the tasks cost it.
 #[test]
